@@ -1,0 +1,1 @@
+"""Surveillance for casino card tables: telemetry in, verdicts out."""
