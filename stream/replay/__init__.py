@@ -1,0 +1,1 @@
+"""The engine: telemetry against procedure, into verdicts. Pure and total."""

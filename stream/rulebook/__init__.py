@@ -1,0 +1,1 @@
+"""The law: procedures, checks and paragraphs of each rule set. Pure; knows nothing of the engine."""
