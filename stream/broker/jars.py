@@ -1,9 +1,9 @@
 """Kafka's jars: fetched once into a cache folder, held against a committed list of checksums at every start.
 
-Hashing all 44 MB takes a twentieth of a second, so every start does it: no stamp file that could lie, and a
-cache that went bad is found when it matters. The list guards against a bad download, a false mirror and a stale
-or edited cache; who can write to the user's files can also write to this package, and nothing here is meant to
-stop that.
+Hashing all 44 MB takes a twentieth of a second, so every start does it: no stamp file that could lie, and
+a cache that went bad is found when it matters. The list guards against a bad download, a false mirror and
+a stale or edited cache; who can write to the user's files can also write to this package, and nothing here
+is meant to stop that.
 """
 
 import fcntl

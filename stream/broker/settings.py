@@ -28,6 +28,9 @@ share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 # The default makes the first member of every group wait three seconds for others.
 group.initial.rebalance.delay.ms=0
+# After a crash the controller still waits for the broker that it knew; the default keeps the new one out 9 s.
+broker.heartbeat.interval.ms=500
+broker.session.timeout.ms=3000
 # Topics are declared and provisioned; a misspelt name is an error and not a new topic.
 auto.create.topics.enable=false
 """

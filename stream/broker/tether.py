@@ -1,8 +1,8 @@
 """Tie this process's life to its parent's, then become the program named: `tether.py PARENT PROGRAM ARG...`.
 
 A parent that is killed cannot end its children, so the kernel is asked to (Linux; elsewhere the child lives
-on). `subprocess`'s `preexec_fn` could ask too, but runs Python between fork and exec, which may hang in a process
-with threads. This file runs alone and imports nothing of ours, to be quick.
+on). `subprocess`'s `preexec_fn` could ask too, but runs Python between fork and exec, which may hang in
+a process with threads. This file runs alone and imports nothing of ours, to be quick.
 """
 
 import ctypes
