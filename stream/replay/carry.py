@@ -1,0 +1,103 @@
+"""What a round hands on to the next, and what interrupted a device's view."""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from stream.deal import events as ev
+from stream.deal.events import AnyEvent
+from stream.deal.words import Sense
+from stream.rulebook.facts import Standing
+from stream.rulebook.heard import MS, Heard
+
+SECOND: Final = 1000 * MS
+
+
+class Carry(Struct, frozen=True):
+    """The state between two rounds of a table: a value, so that a round can be judged again from it."""
+
+    opened: Heard | None = None  # the table.opened in force
+    shut: Heard | None = None  # the table.closed after it
+    standing: Standing = Standing()
+    last: dict[str, Heard] = {}  # device -> its last event
+    beats: frozenset[str] = frozenset()  # devices that have sent a heartbeat
+    down: dict[str, Heard] = {}  # device -> the event by which it was noticed to be offline
+
+
+class Interruption(Struct, frozen=True):
+    """A stretch in which a device's view of the table is not known to be whole.
+
+    `begin` is its last event before, `noticed` the event that shows it, `end` its next event (None: not yet).
+    Of a gap in `seq` the event after the gap is both.
+    """
+
+    code: Literal["sequence_gap", "device_offline"]
+    device: str
+    begin: Heard | None
+    noticed: Heard
+    end: Heard | None
+    senses: frozenset[Sense] = frozenset()
+
+    def covers(self, begin: int, end: int) -> bool:
+        """Whether any moment between two (microseconds) lies in it."""
+        since = self.begin.when if self.begin else self.noticed.when
+        return since <= end and (self.end is None or self.end.when >= begin)
+
+
+class Watch:
+    """Follows the devices of one table through its ordered events; finds gaps and silences."""
+
+    __slots__ = ("alarm", "beats", "down", "found", "last", "silence")
+
+    def __init__(self, carry: Carry, silence_s: int) -> None:
+        self.last = dict(carry.last)
+        self.beats = set(carry.beats)
+        self.down = dict(carry.down)
+        self.silence = silence_s * SECOND
+        self.alarm = self._next_alarm()
+        self.found: list[Interruption] = []
+
+    def hear(self, heard: Heard) -> None:
+        """Take an event in; interruptions that it begins or ends are added to `found`."""
+        device = heard.device
+        before = self.last.get(device)
+        if before is not None and (heard.seq != before.seq + 1 or heard.boot != before.boot):
+            # a reboot begins at 0 and is no fault
+            if heard.boot == before.boot or heard.seq != 0:
+                self.found.append(Interruption("sequence_gap", device, before, heard, heard))
+        if device in self.down:
+            self._back(heard)
+        event = heard.event
+        if type(event) is ev.DeviceHeartbeat and device not in self.beats:
+            self.beats.add(device)
+            self.alarm = min(self.alarm, heard.when + self.silence)
+        elif type(event) is ev.DeviceOffline:
+            self.down[device] = heard
+            self.found.append(Interruption("device_offline", device, heard, heard, None))
+        self.last[device] = heard
+        if heard.when > self.alarm:
+            self._silent(heard)
+
+    def _back(self, heard: Heard) -> None:
+        noticed = self.down.pop(heard.device)
+        begin = self.last.get(heard.device)
+        self.found.append(Interruption("device_offline", heard.device, begin, noticed, heard))
+
+    def _silent(self, heard: Heard) -> None:
+        for device in sorted(self.beats - self.down.keys()):
+            last = self.last[device]
+            if heard.when - last.when > self.silence:
+                self.down[device] = heard
+                self.found.append(Interruption("device_offline", device, last, heard, None))
+        self.alarm = self._next_alarm()
+
+    def _next_alarm(self) -> int:
+        alive = [self.last[d].when for d in self.beats - self.down.keys() if d in self.last]
+        return min(alive, default=1 << 62) + self.silence
+
+
+def senses_of(kinds: set[type[AnyEvent]], online: Heard | None) -> frozenset[Sense]:
+    """What a device carries: what it said when it came online, else what the types it has sent carry."""
+    if online is not None and isinstance(online.event, ev.DeviceOnline) and online.event.senses is not None:
+        return frozenset(online.event.senses)
+    return frozenset(s for k in kinds for s in k.carries)

@@ -1,0 +1,111 @@
+"""Departures from the plan, told as findings."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from stream.deal import events as ev
+from stream.deal.verdicts import Cause
+from stream.deal.words import Position
+from stream.replay.align import Explanation
+from stream.replay.drafts import Scene
+from stream.replay.fold import Setup
+from stream.rulebook.facts import Facts
+from stream.rulebook.findings import Finding
+from stream.rulebook.heard import Heard, unsure
+from stream.rulebook.steps import Act, Departure, Step
+
+
+def told(explanation: Explanation, facts: Facts, s: Setup, scene: Scene) -> Iterator[Finding]:
+    """A finding for each departure that this table's reading of the text counts."""
+    for d in explanation.departures:
+        readings = s.law.module.reading(d, facts)
+        if readings is None or (d.edit == "lost" and d.step is not None and _seen_later(d.step, facts)):
+            continue
+        deciding = d.act.heard if d.act else scene.events[-1]
+        if d.act is None:
+            deciding = next((h for h in scene.events if _ends(h)), scene.events[-1])
+        yield Finding(
+            atom=s.law.rules.departures.atoms[d.part],
+            deciding=deciding,
+            supporting=(d.other.heard,) if d.other else (),
+            observed=_sentence(d),
+            cause="coverage" if d.edit in ("lost", "unplaced") else _order_cause(d),
+            positions=_positions(d),
+            interpretations=readings,
+        )
+
+
+def _ends(h: Heard) -> bool:
+    e = h.event
+    return isinstance(e, ev.RoundClosed) or (isinstance(e, ev.WagerSettled) and e.outcome != "returned")
+
+
+def _order_cause(d: Departure) -> Cause | None:
+    """Two placements without draw numbers, from two devices, whose order the clocks leave open."""
+    if d.edit in ("swapped", "moved") and d.act and d.other:
+        drawn = d.act.draw is not None and d.other.draw is not None
+        if not drawn and unsure(d.act.heard, d.other.heard):
+            return "order"
+    return None
+
+
+def _seen_later(step: Step, facts: Facts) -> bool:
+    """Whether a later act shows that the card whose placement was not read lay where it should."""
+    place = (step.position, step.index)
+    if any((t.event.position, t.event.index) == place for t in facts.turns):  # type: ignore[union-attr]  # card.turned
+        return True
+    on = (c for s in facts.settled for c in s.event.on or ())  # type: ignore[union-attr]  # wager.settled
+    return any((c.position, c.index) == place for c in on) or facts.collected.get(step.position, 0) >= step.index
+
+
+def _positions(d: Departure) -> tuple[Position, ...]:
+    steps = [d.step.position] if d.step else []
+    acts = [a.position for a in (d.act, d.other) if a and a.position and a.position != "burn"]
+    if d.edit in ("extra", "wrong_face", "exchanged"):
+        return tuple(sorted(set(acts)))
+    if d.edit in ("skipped", "lost"):
+        return tuple(steps)
+    if d.edit in ("variant", "unplaced"):
+        return ()
+    return tuple(sorted({*steps, *acts}))
+
+
+_PLACE: Final = {"C": "the common cards", "D": "the dealer's hand"}
+
+
+def _place(position: str | None) -> str:
+    return "nowhere seen" if position is None else _PLACE.get(position, position)
+
+
+def _due(step: Step | None) -> str:
+    return f"A card face {step.facing} was due at {_place(step.position)}" if step else "No card was due"
+
+
+def _came(act: Act | None) -> str:
+    if act is not None and act.position == "burn":
+        return "a card was burned"
+    return f"a card face {act.facing} went to {_place(act.position)}" if act else "none came before the deal was over"
+
+
+def _sentence(d: Departure) -> str:
+    """What was seen, in one neutral sentence."""
+    step, act = d.step, d.act
+    match d.edit:
+        case "skipped":
+            return f"{_due(step)}, and {_came(act)}."
+        case "lost":
+            return f"{_due(step)}; its placement was not read, and a hole in the readings leaves room for it."
+        case "unplaced":
+            return f"Draw {act.draw if act else 0} left the source and was not seen to be placed anywhere."
+        case "extra":
+            return f"{_due(step)}, and {_came(act)}, one more than the deal has there."
+        case "wrong_face":
+            return f"{_due(step)}, and the card placed there lay face {act.facing if act else ''}."
+        case "exchanged":
+            return f"The faces of two cards of {_place(act.position if act else None)} were exchanged."
+        case "swapped":
+            return f"{_due(step)}, and {_came(act)}; the two were served in each other's place."
+        case "moved":
+            return f"{_due(step)}, and {_came(act)} out of turn."
+        case "variant":
+            return f"The deal as a whole went in another order: {d.name.replace('_', ' ')}."

@@ -1,0 +1,233 @@
+"""From findings to verdicts: one for each atom and scope, with its evidence, its deal line and its digest."""
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Final, Literal
+
+from msgspec import Struct, to_builtins
+
+from stream.deal import events as ev
+from stream.deal.notation import brief
+from stream.deal.verdicts import (
+    Affected,
+    Basis,
+    Evidence,
+    Remedy,
+    Scope,
+    Status,
+    Verdict,
+    Video,
+    WagerAt,
+    identify,
+)
+from stream.deal.wire import canonical, from_micros, full
+from stream.deal.words import Position
+from stream.replay.carry import SECOND, Interruption
+from stream.replay.fold import Setup
+from stream.replay.mask import Shown
+from stream.rulebook.findings import Finding
+from stream.rulebook.heard import Heard
+from stream.rulebook.paragraphs import Atom
+
+VIDEO_MARGIN: Final = 15 * SECOND  # before the first and after the last event of the evidence
+_SEVERITIES: Final = ("info", "minor", "major", "critical")
+
+
+class Scene(Struct, frozen=True):
+    """Where verdicts are drafted: the table, the round and its events, and how it is judged."""
+
+    table: str
+    setup: Setup | None
+    opened: ev.TableOpened | None
+    round: Heard | None  # round.opened
+    reused: bool  # its id was used before at this table
+    events: Sequence[Heard]
+    closed: bool  # no later event can change the round but a late one
+    interruptions: tuple[Interruption, ...]
+
+    def where(self, deciding: Heard) -> tuple[str | None, str | ev.Identity]:
+        """The round's id, if the event is of a round, and what stands for it in a verdict's id."""
+        if self.round is None:
+            return None, ev.Identity(deciding.device, deciding.boot, deciding.seq)
+        opened = self.round.event
+        assert isinstance(opened, ev.RoundOpened)
+        if self.reused:
+            return opened.round, ev.Identity(self.round.device, self.round.boot, self.round.seq)
+        return opened.round, opened.round
+
+
+def draft(scene: Scene, findings: Iterable[Finding]) -> list[Verdict]:
+    """One verdict for each atom and scope found; atoms the table can't see are left out."""
+    groups: dict[tuple[str, bytes], list[Finding]] = {}
+    setup = scene.setup
+    assert setup is not None
+    for finding in findings:
+        if finding.atom in setup.monitored:
+            groups.setdefault((finding.atom, canonical(to_builtins(finding.scope))), []).append(finding)
+    return [_verdict(scene, setup, setup.law.atoms[atom], group) for (atom, _), group in groups.items()]
+
+
+def _verdict(scene: Scene, setup: Setup, atom: Atom, group: list[Finding]) -> Verdict:
+    group = sorted(group, key=lambda f: f.deciding[:4])
+    certain = [f for f in group if f.cause is None]
+    first = (certain or group)[0]
+    more = len(certain or group) - 1
+    events = _evidence(first, [*certain, *(f for f in group if f.cause is not None)])
+    known, where = scene.where(first.deciding)
+    rules = setup.law.rules
+    told = _told(scene, first.deciding)
+    shown = Shown(told)
+    paragraph = setup.law.paragraphs[atom.cite]
+    severity = max((f.severity or atom.severity for f in group), key=_SEVERITIES.index)
+    status: Status = "final"
+    if first.cause == "coverage" and not scene.closed:
+        status = "open"
+    readings = tuple(sorted({i for f in group for i in f.interpretations}))
+    return Verdict(
+        id=identify(scene.table, where, rules.id, atom.id, first.scope),
+        atom=atom.id,
+        code=atom.code,
+        kind="undetermined" if first.cause else atom.kind,
+        status=status,
+        severity=severity,
+        rules=rules.id,
+        paragraph=rules.citation(atom.cite) if rules.prefix[:2] == "13" else f"{rules.prefix}{atom.cite}",
+        heading=paragraph.heading,
+        edition=rules.edition,
+        cause=first.cause,
+        table=scene.table,
+        game=rules.game,
+        round=known,
+        scope=first.scope,
+        what=atom.what,
+        expected=atom.expected,
+        observed=first.observed if not more else f"{first.observed} {_more(more)}",
+        remedy=atom.remedy,
+        interpretations=readings,
+        basis=_basis(scene, first),
+        evidence=tuple(Evidence(h.device, h.boot, h.seq, role) for h, role in events),
+        deal=brief(shown.mask(h.event) for h in told),
+        affected=_affected(scene, first, group),
+        video=video([h for h, _ in events]),
+        at=from_micros(first.deciding.at),
+        digest=digest(shown, events, rules.id, rules.edition, setup.settings),
+    )
+
+
+def _more(count: int) -> str:
+    return "One more act of this round departed likewise." if count == 1 else f"{count} more acts of this round departed likewise."
+
+
+EvidenceRole = Literal["deciding", "supporting", "remedy"]
+
+
+def _evidence(first: Finding, group: Sequence[Finding]) -> list[tuple[Heard, EvidenceRole]]:
+    """Each event once, the deciding one first, the rest in order."""
+    rest = {h for f in group for h in (f.deciding, *f.supporting)} - {first.deciding}
+    return [(first.deciding, "deciding"), *((h, "supporting") for h in sorted(rest, key=lambda h: h[:4]))]
+
+
+def _told(scene: Scene, deciding: Heard) -> list[Heard]:
+    """The round's events up to the deciding one; between rounds that one alone."""
+    if scene.round is None or deciding < scene.round:
+        return [deciding]
+    return [h for h in scene.events if scene.round[:4] <= h[:4] <= deciding[:4]]
+
+
+def _basis(scene: Scene, first: Finding) -> Basis:
+    if any(i.covers(0, first.deciding.when) for i in scene.interruptions):
+        return "doubtful"
+    return "inferred" if first.inferred else "observed"
+
+
+def _affected(scene: Scene, first: Finding, group: Sequence[Finding]) -> Affected:
+    """The positions named, else all with a stake; and what lies on them at the deciding event."""
+    stakes: dict[tuple[Position, str], int] = {}
+    for h in scene.events:
+        if h > first.deciding:
+            break
+        e = h.event
+        if isinstance(e, ev.WagerPlaced):
+            stakes[e.seat, e.area] = stakes.get((e.seat, e.area), 0) + e.amount
+        elif isinstance(e, ev.WagerRemoved):
+            stakes[e.seat, e.area] = stakes.get((e.seat, e.area), 0) - e.amount
+        elif isinstance(e, ev.WagerSettled) and h is not first.deciding:
+            stakes.pop((e.seat, e.area), None)
+    named = {p for f in group for p in f.positions}
+    if not named and first.scope.position is not None:
+        named = {first.scope.position}
+    at_risk = sorted((p, a, n) for (p, a), n in stakes.items() if n > 0 and (not named or p in named))
+    positions = tuple(sorted(named or {p for p, _, _ in at_risk}))
+    wagers = tuple(WagerAt(p, a, n) for p, a, n in at_risk)
+    return Affected(positions, wagers, sum(n for _, _, n in at_risk) if wagers else None)
+
+
+def video(events: Sequence[Heard]) -> Video:
+    """The window to preserve around some events."""
+    times = [h.at for h in events]
+    return Video(from_micros(min(times) - VIDEO_MARGIN), from_micros(max(times) + VIDEO_MARGIN))
+
+
+def digest(
+    shown: Shown, events: Sequence[tuple[Heard, str]], rules: str | None, edition: str | None, settings: object
+) -> str:
+    """SHA-256 over the masked evidence in canonical form, the rule set and the settings."""
+    plain = {
+        "evidence": [full(shown.mask(h.event)) | {"role": role} for h, role in events],
+        "rules": rules,
+        "edition": edition,
+        "settings": settings,
+    }
+    return sha256(canonical(plain)).hexdigest()
+
+
+def notice(
+    scene: Scene,
+    *,
+    kind: Literal["device_fault", "advisory"],
+    code: str,
+    scope: Scope,
+    deciding: Heard,
+    supporting: Sequence[Heard] = (),
+    status: Status,
+    severity: Literal["info", "minor", "major", "critical"],
+    what: str,
+    expected: str,
+    observed: str,
+    basis: Basis = "observed",
+    affected: Affected | None = None,
+) -> Verdict:
+    """A device fault or an advisory: its atom is its code, and it cites no paragraph."""
+    known, where = scene.where(deciding)
+    setup = scene.setup
+    rules = setup.law.rules if setup else None
+    events: list[tuple[Heard, EvidenceRole]] = [(deciding, "deciding"), *((h, "supporting") for h in supporting)]
+    told = _told(scene, deciding)
+    shown = Shown(told)
+    rules_id = rules.id if rules else None
+    edition = rules.edition if rules else None
+    return Verdict(
+        id=identify(scene.table, where, rules_id, code, scope),
+        atom=code,
+        code=code,
+        kind=kind,
+        status=status,
+        severity=severity,
+        rules=rules_id,
+        edition=edition,
+        table=scene.table,
+        game=rules.game if rules else None,
+        round=known,
+        scope=scope,
+        what=what,
+        expected=expected,
+        observed=observed,
+        remedy=Remedy("not_specified"),
+        basis=basis,
+        evidence=tuple(Evidence(h.device, h.boot, h.seq, role) for h, role in events),
+        deal=brief(shown.mask(h.event) for h in told),
+        affected=affected or Affected(),
+        video=video([h for h, _ in events]),
+        at=from_micros(deciding.at),
+        digest=digest(shown, events, rules_id, edition, setup.settings if setup else {}),
+    )

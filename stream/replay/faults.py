@@ -1,0 +1,218 @@
+"""What is wrong with devices and tables, and advisories that cite no paragraph."""
+
+from collections.abc import Iterator, Sequence
+
+from stream.deal import events as ev
+from stream.deal.verdicts import Affected, Scope, Verdict
+from stream.deal.wire import from_micros
+from stream.replay.carry import Carry, Interruption
+from stream.replay.drafts import Scene, notice
+from stream.rulebook.facts import Load
+from stream.rulebook.heard import Heard
+
+
+def faults(scene: Scene, conflicts: Sequence[Heard]) -> Iterator[Verdict]:
+    """Gaps, silences, conflicting identities and a reused round id: one verdict a cause."""
+    own = {h[:4] for h in scene.events}
+    gaps: dict[str, list[Interruption]] = {}
+    for i in scene.interruptions:
+        if i.noticed[:4] not in own:
+            continue  # told where it was noticed
+        if i.code == "sequence_gap":
+            gaps.setdefault(i.device, []).append(i)
+        else:
+            yield _offline(scene, i)
+    for device, found in sorted(gaps.items()):
+        yield _gap(scene, device, found)
+    by_device: dict[str, list[Heard]] = {}
+    for heard in conflicts:
+        by_device.setdefault(heard.device, []).append(heard)
+    for device, twice in sorted(by_device.items()):
+        yield _conflict(scene, device, sorted(twice, key=lambda h: h[:4]))
+    if scene.reused and scene.round is not None:
+        yield _reused(scene, scene.round)
+
+
+def _device(device: str) -> Scope:
+    return Scope("device", device=device)
+
+
+def _gap(scene: Scene, device: str, found: Sequence[Interruption]) -> Verdict:
+    missing = [
+        f"{i.begin.boot}:{i.begin.seq + 1}" if i.begin and i.begin.boot == i.noticed.boot else f"{i.noticed.boot}:0"
+        for i in found
+    ]
+    events = [i.noticed for i in found]
+    before = [i.begin for i in found if i.begin is not None]
+    return notice(
+        scene,
+        kind="device_fault",
+        code="sequence_gap",
+        scope=_device(device),
+        deciding=events[0],
+        supporting=sorted({*events[1:], *before} - {events[0]}, key=lambda h: h[:4]),
+        status="final" if scene.closed else "open",
+        severity="minor",
+        what="Events of a device are missing.",
+        expected="A device numbers its events without a gap.",
+        observed=f"Events of {device} are missing from {', '.join(missing)} (boot:seq) on.",
+    )
+
+
+def _offline(scene: Scene, i: Interruption) -> Verdict:
+    ended = [i.end] if i.end is not None else []
+    begun = [i.begin] if i.begin is not None and i.begin is not i.noticed else []
+    return notice(
+        scene,
+        kind="device_fault",
+        code="device_offline",
+        scope=_device(i.device),
+        deciding=i.noticed,
+        supporting=[*begun, *ended],
+        status="remedied" if ended else "open",
+        severity="minor",
+        what="A device was not reporting.",
+        expected="A device reports as long as the table is open.",
+        observed=f"{i.device} reported offline or fell silent" + (" and is back." if ended else "."),
+    )
+
+
+def _conflict(scene: Scene, device: str, twice: Sequence[Heard]) -> Verdict:
+    said = ", ".join(f"{h.boot}:{h.seq}" for h in twice)
+    return notice(
+        scene,
+        kind="device_fault",
+        code="identity_conflict",
+        scope=_device(device),
+        deciding=twice[0],
+        supporting=twice[1:],
+        status="final",
+        severity="major",
+        what="A device used one identity for two different events.",
+        expected="Boot and seq name one event of a device for ever.",
+        observed=f"{device} sent different events as {said} (boot:seq); one of them is in force.",
+    )
+
+
+def _reused(scene: Scene, opened: Heard) -> Verdict:
+    return notice(
+        scene,
+        kind="device_fault",
+        code="round_reused",
+        scope=_device(opened.device),
+        deciding=opened,
+        status="final",
+        severity="major",
+        what="A round was opened under an id that this table had used before.",
+        expected="A round's id is never used again at its table.",
+        observed=f"{opened.device} opened a round under a used id.",
+    )
+
+
+def table_faults(scene: Scene, carry: Carry, opened: Heard | None, *, first: bool) -> Iterator[Verdict]:
+    """Events came before the table was opened, or under a rule set that is not held."""
+    if not scene.events:
+        return
+    begin = scene.events[0]
+    late = opened is None or opened > begin
+    if first and late and carry.opened is None:
+        yield _not_opened(scene, begin, opened)
+    elif scene.round is not None and carry.shut is not None:
+        yield _not_opened(scene, scene.round, None)
+    if scene.opened is not None and scene.setup is None and opened is not None:
+        if any(h is opened for h in scene.events):
+            yield notice(
+                scene,
+                kind="advisory",
+                code="rule_set_unknown",
+                scope=Scope("table"),
+                deciding=opened,
+                status="final",
+                severity="critical",
+                what="The table was opened under a rule set that is not held, so nothing of it is judged.",
+                expected="A table names a rule set of `misdeal rules list`.",
+                observed=f"The table names {scene.opened.rules}.",
+            )
+
+
+def _not_opened(scene: Scene, begin: Heard, opened: Heard | None) -> Verdict:
+    return notice(
+        scene,
+        kind="device_fault",
+        code="table_not_opened",
+        scope=Scope("table"),
+        deciding=begin,
+        supporting=[opened] if opened else [],
+        status="remedied" if opened else "open",
+        severity="major",
+        what="Events came from a table that had not been opened.",
+        expected="A table is opened, with its rule set and senses, before anything happens at it.",
+        observed="Events came before the table was opened"
+        + ("; they are judged under the opening that followed." if opened else "; they are kept until it is."),
+    )
+
+
+def not_followed(scene: Scene) -> Verdict:
+    """The deal departs from the procedure in more ways than can be told apart."""
+    assert scene.round is not None
+    return notice(
+        scene,
+        kind="advisory",
+        code="round_not_followed",
+        scope=Scope("round"),
+        deciding=scene.round,
+        status="final" if scene.closed else "open",
+        severity="major",
+        what="The deal of this round could not be followed.",
+        expected="A deal departs from the procedure in few enough ways to name them.",
+        observed="The cards of the round fit no small explanation; its deal is not judged, its other events are.",
+    )
+
+
+def sorted_deck(scene: Scene, load: Load | None, first_draw: Heard | None) -> Iterator[Verdict]:
+    """The deck dealt had last been through a cycle that sorts instead of shuffling."""
+    if load is None or not load.sorted or first_draw is None:
+        return
+    yield notice(
+        scene,
+        kind="advisory",
+        code="deck_integrity",
+        scope=Scope("deck", deck=load.deck),
+        deciding=first_draw,
+        supporting=[load.heard],
+        status="final",
+        severity="critical",
+        what="A deck was dealt whose last cycle sorted it.",
+        expected="A deck is dealt after a cycle that shuffles it; no paragraph of this rule set orders a remedy.",
+        observed=f"Deck {load.deck} was loaded after a sort cycle and the round was dealt from it.",
+    )
+
+
+def void_without_cause(scene: Scene, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
+    """A misdeal or a void was called and nothing was seen that would explain it."""
+    seen: set[str] = set()
+    for h in scene.events:
+        e = h.event
+        if not isinstance(e, ev.Announced) or e.what == "no_more_bets":
+            continue
+        scope = Scope("hand", position=e.position) if e.what in ("hand_dead", "hand_void") else Scope("round")
+        name = repr(scope)
+        caused = any(v.at <= from_micros(h.at) for v in verdicts if v.kind != "advisory")
+        if caused or name in seen:
+            continue
+        seen.add(name)
+        doubt = any(i.covers(0, h.when) for i in scene.interruptions)
+        yield notice(
+            scene,
+            kind="advisory",
+            code="void_without_cause",
+            scope=scope,
+            deciding=h,
+            status="final",
+            severity="info",
+            what="A misdeal or a void was declared and no cause for it was seen.",
+            expected="A round or a hand is voided for a cause that the rules name.",
+            observed=f"The dealer announced {e.what.replace('_', ' ')}; no irregularity had been seen before it.",
+            basis="doubtful" if doubt else "observed",
+            affected=Affected(positions=(e.position,)) if e.position else None,
+        )

@@ -1,0 +1,106 @@
+"""Reads scenario files: stories of one rule set in notation, with the verdicts that must be in force at the end."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from stream.deal.events import Event
+from stream.deal.notation import parse
+from stream.deal.verdicts import Scope, Verdict
+from stream.replay.table import Table
+
+FOLDER: Final = Path(__file__).parent / "scenarios"
+SHOWS: Final = ("breach", "near", "remedied", "over", "undetermined")
+
+
+@dataclass
+class Story:
+    """One scenario: the atom it is about, what it shows of it, what happens, what must be said."""
+
+    place: str  # file:line
+    atom: str
+    shows: str
+    title: str
+    table: str = ""
+    given: str = ""
+    deals: list[str] = field(default_factory=list)
+    then: list[str] = field(default_factory=list)
+
+    def events(self) -> list[Event]:
+        """What the devices report, in order."""
+        return parse("\n".join([f"- {self.table} {self.given}", *self.deals]))
+
+    def expected(self) -> list[str]:
+        """The `then` lines, sorted, with single blanks."""
+        return sorted(" ".join(line.split()) for line in self.then if line.strip() != "nothing")
+
+    def __str__(self) -> str:
+        """How pytest names it."""
+        return f"{self.atom} {self.shows}: {self.title}"
+
+
+def stories(path: Path) -> Iterator[Story]:
+    """All stories of a file, in order."""
+    table = given = ""
+    story: Story | None = None
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.strip().startswith("//"):
+            continue
+        word, _, rest = line.strip().partition(" ")
+        indent = len(line) - len(line.lstrip())
+        if indent == 0 and word not in ("table", "given"):
+            if story is not None:
+                yield story
+            head, _, title = line.partition(":")
+            atom, _, shows = head.partition(" ")
+            assert shows in SHOWS, f"{path.name}:{number}: {shows!r} is none of {SHOWS}"
+            story = Story(f"{path.name}:{number}", atom, shows, title.strip(), table, given)
+        elif indent == 0 and word == "table":
+            table = rest.strip()
+        elif indent == 0:
+            given = rest.strip()
+        else:
+            assert story is not None, f"{path.name}:{number}: no story begun"
+            _add(story, word, rest.strip(), line.strip())
+    if story is not None:
+        yield story
+
+
+def _add(story: Story, word: str, rest: str, line: str) -> None:
+    match word:
+        case "table":
+            story.table = rest
+        case "given":
+            story.given = rest
+        case "deal":
+            story.deals.append(rest)
+        case "then":
+            story.then.append(rest)
+        case _:
+            story.deals[-1] += " " + line
+
+
+def judged(events: list[Event]) -> list[Verdict]:
+    """The verdicts in force after these events, by `at` and `id`."""
+    table = Table(events[0].table)
+    for event in events:
+        table.hear(event)  # type: ignore[arg-type]  # every event is one of the union
+    table.settle()
+    return sorted([*table.left, *table.in_force()], key=lambda v: (v.at, v.id))
+
+
+def said(verdict: Verdict) -> str:
+    """A verdict as a `then` line tells it."""
+    cause = f":{verdict.cause}" if verdict.cause else ""
+    return f"{verdict.atom} {verdict.kind}{cause} {verdict.status} {scope(verdict.scope)}"
+
+
+def scope(s: Scope) -> str:
+    """A scope as a `then` line tells it."""
+    if s.level == "card":
+        return f"card:#{s.draw}" if s.draw is not None else f"card:{s.position}.{s.index}"
+    if s.level == "wager":
+        return f"wager:{s.position}/{s.area}"
+    name = s.position or s.deck or s.device
+    return f"{s.level}:{name}" if name else s.level
