@@ -123,8 +123,13 @@ EvidenceRole = Literal["deciding", "supporting", "remedy"]
 
 def _evidence(first: Finding, group: Sequence[Finding]) -> list[tuple[Heard, EvidenceRole]]:
     """Each event once, the deciding one first, the rest in order."""
-    rest = {h for f in group for h in (f.deciding, *f.supporting)} - {first.deciding}
-    return [(first.deciding, "deciding"), *((h, "supporting") for h in sorted(rest, key=lambda h: h[:4]))]
+    rest = in_order([h for f in group for h in (f.deciding, *f.supporting)], without=first.deciding)
+    return [(first.deciding, "deciding"), *((h, "supporting") for h in rest)]
+
+
+def in_order(events: Iterable[Heard], *, without: Heard) -> list[Heard]:
+    """Each of some events once, in order, but for one."""
+    return [h for k, h in sorted({h[:4]: h for h in events}.items()) if k != without[:4]]
 
 
 def _told(scene: Scene, deciding: Heard) -> list[Heard]:

@@ -6,7 +6,7 @@ from stream.deal import events as ev
 from stream.deal.verdicts import Affected, Scope, Verdict
 from stream.deal.wire import from_micros
 from stream.replay.carry import Carry, Interruption
-from stream.replay.drafts import Scene, notice
+from stream.replay.drafts import Scene, in_order, notice
 from stream.rulebook.facts import Load
 from stream.rulebook.heard import Heard
 
@@ -50,7 +50,7 @@ def _gap(scene: Scene, device: str, found: Sequence[Interruption]) -> Verdict:
         code="sequence_gap",
         scope=_device(device),
         deciding=events[0],
-        supporting=sorted({*events[1:], *before} - {events[0]}, key=lambda h: h[:4]),
+        supporting=in_order([*events[1:], *before], without=events[0]),
         status="final" if scene.closed else "open",
         severity="minor",
         what="Events of a device are missing.",
