@@ -5,7 +5,7 @@ doubt it stops following: from then on `stream.replay.judge` judges the round as
 and the same checks, and a test holds that they agree at every prefix.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -18,7 +18,7 @@ from stream.rulebook.checks import Bound, FirstDraw
 from stream.rulebook.facts import Facts
 from stream.rulebook.heard import Heard
 from stream.rulebook.paragraphs import Law, load
-from stream.rulebook.steps import Plan, Variant
+from stream.rulebook.steps import Deal, Due, Plan, Variant
 
 ENGINE_SETTINGS: Final[Mapping[str, Setting]] = {
     "rounds_kept": 60,
@@ -86,8 +86,9 @@ def setup(opened: ev.TableOpened) -> Setup | None:
 
 @lru_cache(maxsize=65536)
 def plan_of(rules: str, seats: tuple[Seat, ...], settings: tuple[tuple[str, Setting], ...]) -> Plan:
-    """The deal that is due with these seats in play: the procedure, listed."""
-    return tuple(load(rules).module.procedure(seats, dict(settings)))
+    """The deal that is due with these seats in play: the procedure, listed, and of it the cards."""
+    due: Iterator[Due] = load(rules).module.procedure(seats, dict(settings))
+    return tuple(step for step in due if isinstance(step, Deal))
 
 
 @lru_cache(maxsize=4096)
@@ -95,7 +96,7 @@ def variants_of(
     rules: str, seats: tuple[Seat, ...], settings: tuple[tuple[str, Setting], ...]
 ) -> tuple[Variant, ...]:
     """The rule set's whole deals that are wrong in one way, for these seats."""
-    return tuple(load(rules).module.variants(seats, dict(settings)))
+    return tuple(load(rules).module.variants(plan_of(rules, seats, settings)))
 
 
 def plan_settings(s: Setup) -> tuple[tuple[str, Setting], ...]:

@@ -4,17 +4,17 @@ Each player has one card of its own, face up, and shares four common cards: a ho
 up. Between the deal and the turn of the hole card a player may double. No paragraph here orders a remedy.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Scope
-from stream.deal.words import SEATS, Into, Seat
+from stream.deal.words import SEATS, Into, Seat, Setting
 from stream.rulebook.checks import LAWFUL, Checks, FirstDraw
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding
 from stream.rulebook.heard import MS, Heard, unsure
-from stream.rulebook.steps import Deal, Departure, Step, Variant
+from stream.rulebook.steps import Announce, Deal, Departure, Due, Offer, Plan, Settle, Turn, Variant
 
 _COMMON: Final = 4
 _ONE_ACT: Final = 2000 * MS  # a touch and a turn this close together are one act of one player
@@ -37,23 +37,29 @@ def had_wager(seat: Seat, f: Facts) -> bool:
     )
 
 
-def procedure(seats: Sequence[Seat], _settings: object) -> Iterator[Step]:
-    """13:69F-17.8(b): one card up to each player from the dealer's left, then one down and three up."""
-    for seat in seats:
+def procedure(seats: Sequence[Seat], _settings: Mapping[str, Setting]) -> Iterator[Due]:
+    """13:69F-17.8 from the first call to settlement, for the seats in play."""
+    yield Announce("no_more_bets")  # (a)1, (a)2.iv
+    for seat in seats:  # (b): to each player, from the dealer's left
         yield Deal(seat, 1, "up", "player")
-    yield Deal("C", 1, "down", "common")
+    yield Deal("C", 1, "down", "common")  # (b): then the hole card, and three up
     for index in range(2, _COMMON + 1):
         yield Deal("C", index, "up", "common")
+    yield Offer("double")  # (c)
+    yield Announce("no_more_bets")  # (d)
+    yield Turn("C", 1)  # (d)
+    yield Settle(_WAGERS)
 
 
-def variants(seats: Sequence[Seat], settings: object) -> Iterator[Variant]:
+def variants(plan: Plan) -> Iterator[Variant]:
     """Deals that are wrong in one recognisable way."""
-    plan = tuple(procedure(seats, settings))
-    players, common = plan[: len(seats)], plan[len(seats) :]
-    if len(seats) > 1:
+    players = tuple(s for s in plan if s.part == "player")
+    common = tuple(s for s in plan if s.part == "common")
+    if len(players) > 1:
         yield Variant("counter_clockwise", "player", players[::-1] + common)
-    for first in range(1, len(seats)):
-        yield Variant(f"from_{seats[first]}", "player", players[first:] + players[:first] + common)
+    for first in range(1, len(players)):
+        name = f"from_{players[first].position}"
+        yield Variant(name, "player", players[first:] + players[:first] + common)
     yield Variant("common_first", "common", common + players)
 
 

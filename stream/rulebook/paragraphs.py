@@ -57,6 +57,7 @@ class Atom(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     urgent: bool = False
     needs_list: Literal["approved"] | None = None  # a list of table.opened without which it can't be judged
     unmonitored: str | None = None
+    inject: tuple[str, ...] = ()  # the simulator's ways to bring it about, by name
 
 
 class Departures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from stream.deal.words import Facing, Position
+from stream.deal.words import Call, Facing, Position
 from stream.rulebook.heard import Heard
 
 
@@ -22,6 +22,35 @@ class Deal(Struct, frozen=True):
     part: str
     exact: bool = False
 
+
+class Announce(Struct, frozen=True):
+    """The dealer calls something."""
+
+    what: Call
+
+
+class Offer(Struct, frozen=True):
+    """Each player in play may place a further wager on an area."""
+
+    area: str
+
+
+class Turn(Struct, frozen=True):
+    """The dealer turns a card up."""
+
+    position: Position
+    index: int
+
+
+class Settle(Struct, frozen=True):
+    """The dealer settles the wagers on these areas, for hands made of own and common cards."""
+
+    areas: tuple[str, ...]
+
+
+Due = Deal | Announce | Offer | Turn | Settle
+"""What a procedure can say is due. Only deals are steps of the plan that acts are aligned with; the rest is judged by
+checks, and dealt by the simulator."""
 
 Step = Deal
 Plan = tuple[Step, ...]
