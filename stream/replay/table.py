@@ -6,9 +6,10 @@ again, once for the set. In the ordinary case an event is appended and folded, a
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from stream.deal import events as ev
@@ -17,11 +18,12 @@ from stream.deal.wire import canonical, full, micros
 from stream.replay.carry import SECOND, Carry, Interruption, senses_of
 from stream.replay.fold import Fold, number, setup
 from stream.replay.judge import judge
+from stream.replay.order import cut, ordered, overlapping
+from stream.replay.segment import Key, Segment
 from stream.rulebook.heard import Heard
 
-Key = tuple[str, int, int]  # device, boot, seq
 USED_ROUNDS_KEPT: Final = 2000  # ids of rounds that have left the kept history, to notice one used again
-
+WARM: Final = 2  # the newest segments stay as events: most late events are of these
 _SPECIAL: Final = frozenset({ev.TableOpened, ev.EventCorrected, ev.DeviceOnline})
 
 
@@ -34,7 +36,7 @@ class Counts(Struct):
 
 
 class Tail:
-    """The newest event of a device by (`boot`, `seq`), as far as it has been heard."""
+    """The newest event of a device by (`boot`, `seq`), as far as it has been heard, and what it has sent."""
 
     __slots__ = ("boot", "kinds", "online", "seq", "when")
 
@@ -46,59 +48,51 @@ class Tail:
         self.online: Heard | None = None
 
 
-class Segment:
-    """A round with the time after it, up to the next `round.opened`; the first one may have no round."""
+class _TailRecord(Struct, frozen=True, array_like=True):
+    boot: int
+    seq: int
+    when: int
+    kinds: list[str]
+    online: Heard | None
 
-    __slots__ = (
-        "carry", "conflicts", "events", "fold", "folded", "found", "judged_as", "opened", "out", "reused",
-        "stale", "verdicts",
-    )  # fmt: skip
 
-    def __init__(self, events: list[Heard]) -> None:
-        self.carry: Carry | None = None  # what it begins with, once settled
-        self.events = events
-        self.opened: Heard | None = None  # the table.opened it is judged under
-        self.fold: Fold | None = None
-        self.folded = 0
-        self.out: Carry | None = None  # what it hands on, once another segment follows
-        self.found: tuple[Interruption, ...] = ()
-        self.conflicts: set[Key] = set()
-        self.reused = False
-        self.verdicts: dict[str, Verdict] = {}
-        self.judged_as: tuple[bool, bool, tuple[Interruption, ...]] | None = None
-        self.stale = True  # its events changed since it was judged
+class _Head(Struct, frozen=True, array_like=True):
+    """A table written down, but for its closed segments, which it names."""
 
-    @property
-    def round(self) -> str | None:
-        """The id of its round."""
-        event = self.events[0].event if self.events else None
-        return event.round if isinstance(event, ev.RoundOpened) else None
-
-    def restart(self) -> None:
-        """Fold it from its beginning at the next settling."""
-        self.fold, self.folded, self.stale = None, 0, True
+    name: str
+    base: Carry
+    fresh: bool
+    used: list[str]
+    segments: list[str]
+    open: bytes  # the record of the last segment; empty while it has no event
+    tails: dict[str, _TailRecord]
+    corrections: list[Heard]
+    first_opened: Heard | None
+    counts: Counts
 
 
 class Table:
     """One table; see the module."""
 
-    def __init__(self, name: str, carry: Carry | None = None) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.base = carry or Carry()
-        self.fresh = carry is None  # nothing of this table came before the kept history
+        self.base = Carry()
+        self.fresh = True  # nothing of this table came before the kept history
         self.used: dict[str, None] = {}  # rounds that have left the kept history, oldest first
         self.segments: list[Segment] = [Segment([])]
-        self.tails: dict[str, Tail] = {d: Tail(h.boot, h.seq, h.when) for d, h in self.base.last.items()}
+        self.tails: dict[str, Tail] = {}
         self.corrections: dict[Key, Heard] = {}
+        self.first_opened: Heard | None = None  # under which what came before it is judged
         self.counts = Counts()
         self.left: list[Verdict] = []  # verdicts of rounds that have left the kept history
+        self.touched: set[str] = set()  # names of segments judged or taken apart, until somebody clears it
         self._from = 0  # the first segment that is not settled
-        self._opening = True  # the first table.opened is to be looked for
+        self._opening = False  # the first table.opened is to be looked for
 
     # --- hearing
 
-    def hear(self, event: ev.AnyEvent) -> None:
-        """Take one event in, whenever it comes."""
+    def hear(self, event: ev.AnyEvent, mark: int = 0) -> None:
+        """Take one event in, whenever it comes; `mark` goes with it (see `Heard`)."""
         at = micros(event.at)
         tail = self.tails.get(event.device)
         if tail is None:
@@ -108,30 +102,31 @@ class Table:
             if at > tail.when:
                 tail.when = at
         else:
-            self._hear_late(event, at)
+            self._hear_late(event, at, mark)
             return
-        heard = Heard(tail.when, event.device, event.boot, event.seq, at, event)
-        if type(event) not in tail.kinds:
-            tail.kinds.add(type(event))
-        if type(event) in _SPECIAL:
-            self._special(heard, tail)
+        heard = Heard(tail.when, event.device, event.boot, event.seq, at, event, mark)
+        self._note_kind(heard, tail)
         if self.corrections and heard[1:4] in self.corrections:
             return  # the right one stands in its place already
         last = self.segments[-1]
         if not last.events or heard > last.events[-1]:
             last.events.append(heard)
-            last.stale = True
+            last.stale, last.saved = True, False
         elif len(self.segments) == 1 or heard > last.events[0]:
             place = bisect_left(last.events, heard)
             last.events.insert(place, heard)
-            last.stale = True
+            last.stale, last.saved = True, False
             if place < last.folded:
                 last.restart()
         else:
             self._insert(heard)
 
-    def _special(self, heard: Heard, tail: Tail) -> None:
-        event = heard.event
+    def _note_kind(self, heard: Heard, tail: Tail) -> None:
+        event, kind = heard.event, type(heard.event)
+        if kind not in tail.kinds:
+            tail.kinds.add(kind)
+        if kind not in _SPECIAL:
+            return
         if isinstance(event, ev.TableOpened):
             self._opening = self.base.opened is None
         elif isinstance(event, ev.EventCorrected):
@@ -140,42 +135,47 @@ class Table:
             if tail.online is None or heard[2:4] > tail.online[2:4]:
                 tail.online = heard
 
-    def _hear_late(self, event: ev.AnyEvent, at: int) -> None:
-        """An event that is not the newest of its device: a repeat, a conflict, one that fills a gap, or too late."""
+    def _hear_late(self, event: ev.AnyEvent, at: int, mark: int) -> None:
+        """Not the newest of its device: a repeat, a conflict, one that fills a gap, or too late."""
         key = (event.device, event.boot, event.seq)
         if key in self.corrections:
             self.counts.repeated += 1  # whatever it said, the right one stands in its place
             return
         for segment in reversed(self.segments):
+            if not segment.may_hold(key):
+                continue
             for heard in segment.events:
                 if heard[1:4] == key:
-                    self._again(segment, heard, event, at)
+                    self._again(segment, heard, event, mark)
                     return
         last = self.base.last.get(event.device)
         if last is not None and (event.boot, event.seq) <= (last.boot, last.seq):
             self.counts.too_late += 1
             return
-        heard = Heard(at, *key, at, event)
-        tail = self.tails[event.device]
-        tail.kinds.add(type(event))
-        if type(event) in _SPECIAL:
-            self._special(heard, tail)
+        heard = Heard(at, *key, at, event, mark)
+        self._note_kind(heard, self.tails[event.device])
         self._insert(heard)
 
-    def _again(self, segment: Segment, heard: Heard, event: ev.AnyEvent, at: int) -> None:
-        """An identity that has been heard: a repeat, or a device fault."""
+    def _again(self, segment: Segment, heard: Heard, event: ev.AnyEvent, mark: int) -> None:
+        """An identity that has been heard: a repeat, or a device fault.
+
+        A repeat changes nothing, but its round is judged again: a worker that starts anew may find in a round's
+        record an event whose verdict was never published.
+        """
         if event == heard.event:
             self.counts.repeated += 1
+            segment.stale = True
+            self._from = min(self._from, self.segments.index(segment))
             return
         self.counts.conflicting += 1
         if canonical(full(event)) < canonical(full(heard.event)):
             self._take_out(heard[1:4])
-            self._insert(Heard(at, *heard[1:4], at, event))
+            at = micros(event.at)
+            self._insert(Heard(at, *heard[1:4], at, event, mark))
             segment = next(s for s in self.segments if any(h[1:4] == heard[1:4] for h in s.events))
-            if isinstance(event, ev.TableOpened) or isinstance(heard.event, ev.TableOpened):
-                self._opening = self.base.opened is None
+            self._opening = self.base.opened is None
         segment.conflicts.add(heard[1:4])
-        segment.stale = True
+        segment.stale, segment.saved = True, False
         self._from = min(self._from, self.segments.index(segment))
 
     def _correct(self, heard: Heard, event: ev.EventCorrected) -> None:
@@ -187,51 +187,72 @@ class Table:
         self.corrections[key] = heard
         self._take_out(key)
         at = micros(event.event.at)
-        if key[0] not in self.tails:
+        tail = self.tails.get(key[0])
+        if tail is None:
             self.tails[key[0]] = Tail(key[1], key[2], at)
         self._opening = self.base.opened is None
-        self._insert(Heard(at, *key, at, event.event))
+        last = self.base.last.get(key[0])
+        if last is None or key[1:] > last[2:4]:
+            self._insert(Heard(at, *key, at, event.event, heard.mark))
 
     def _take_out(self, key: Key) -> None:
         """Remove an event, so that another can stand in its place."""
         for k, segment in enumerate(self.segments):
-            kept = [h for h in segment.events if h[1:4] != key]
-            if len(kept) != len(segment.events):
-                segment.events = kept
-                segment.conflicts.discard(key)
-                segment.restart()
-                self._from = min(self._from, max(0, k - 1))
+            if not segment.may_hold(key) or all(h[1:4] != key for h in segment.events):
+                continue
+            segment.events = [h for h in segment.events if h[1:4] != key]
+            segment.conflicts.discard(key)
+            segment.restart()
+            self._from = min(self._from, max(0, k - 1))
 
     # --- order
 
     def _insert(self, new: Heard) -> None:
         """Put an event into the ordered whole: from the first round it can touch all is ordered and cut anew."""
         k = min(self._place_of(new), self._from)
-        carry = self.base if k == 0 else self.segments[k - 1].out
-        assert carry is not None, "a settled segment that is not the last has handed on its state"
-        pool = [h for s in self.segments[k:] for h in s.events]
-        conflicts = set().union(*(s.conflicts for s in self.segments[k:]))
-        spare = {s.events[0][:4]: s for s in self.segments[k:] if s.events}
+        carry = self._carry_into(k)
+        old = self.segments[k:]
+        pool = [h for s in old for h in s.events]
+        conflicts = {c for s in old for c in s.conflicts}
+        spare = {s.events[0][:4]: s for s in old if s.events}
+        self.touched.update(s.outline.name for s in old if s.outline)
         del self.segments[k:]
-        for events in _cut(_ordered([*pool, new], carry)):
-            old = spare.get(events[0][:4])
-            if old is not None and old.events == events:
-                self.segments.append(old)
+        for events in cut(ordered([*pool, new], carry)):
+            same = spare.get(events[0][:4])
+            if same is not None and same.events == events:
+                self.segments.append(same)
                 continue
             segment = Segment(events)
-            segment.conflicts = conflicts & {h[1:4] for h in events} if conflicts else set()
+            if conflicts:
+                segment.conflicts = conflicts & {h[1:4] for h in events}
             self.segments.append(segment)
-        if k == 0 and self.segments[0].round is not None:
+        if k == 0 and self.fresh and self.segments[0].round is not None:
             self.segments.insert(0, Segment([]))  # what lies before the first round
+        self.segments[k].carry = carry
         self._from = k
-        self._opening = self._opening or self.base.opened is None
+
+    def _carry_into(self, k: int) -> Carry:
+        """The state that segment k begins with; all segments before it are settled."""
+        if k == 0:
+            return self.base
+        out = self.segments[k - 1].out
+        if out is None:
+            _ = self.segments[k].events  # warms it: a record says what it began with
+            out = self.segments[k].carry
+        assert out is not None, "a settled segment has handed on its state"
+        return out
 
     def _place_of(self, new: Heard) -> int:
         """The first segment that a new event can change: where it comes in, or where its device goes on."""
         for k, segment in enumerate(self.segments):
-            for heard in segment.events:
-                if heard[:4] > new[:4] or (heard.device == new.device and heard[2:4] > new[2:4]):
-                    return max(0, k - (heard is segment.events[0]))
+            outline = segment.outline
+            if outline is None:
+                continue
+            span = outline.spans.get(new.device)
+            comes_after = outline.last < new[:4] and (span is None or span[1] < new[2:4])
+            if not comes_after:
+                before_all = outline.first > new[:4] or (span is not None and span[0] > new[2:4])
+                return max(0, k - before_all)
         return len(self.segments) - 1
 
     # --- settling
@@ -242,8 +263,16 @@ class Table:
             self._look_for_opening()
         begin = k = self._from
         while k < len(self.segments):
-            self._settle_segment(k)
+            out = self._settle_segment(k)
             k += 1
+            if k < len(self.segments) and out is not None:
+                after = self.segments[k]
+                _ = after.events
+                if after.carry != out:
+                    after.carry = out
+                    after.restart()
+            while self._is_settled(k) and self._handed_on(k):
+                k += 1
         self._from = len(self.segments) - 1
         self._rejudge(begin)
         self._forget()
@@ -251,52 +280,66 @@ class Table:
     def _look_for_opening(self) -> None:
         """What came before the first table.opened is judged under it."""
         self._opening = False
-        opened = next(
-            (h for s in self.segments for h in s.events if isinstance(h.event, ev.TableOpened)), None
-        )
-        for k, segment in enumerate(self.segments):
-            under = (segment.carry.opened if segment.carry else None) or opened
-            if segment.opened is not under and (segment.carry is None or segment.carry.opened is None):
+        events = (h for s in self.segments for h in s.events)
+        opened = next((h for h in events if isinstance(h.event, ev.TableOpened)), None)
+        if opened is not self.first_opened:
+            self.first_opened = opened
+            for segment in self.segments:
                 segment.restart()
-                self._from = min(self._from, k)
-        self._first_opened = opened
+            self._from = 0
 
-    _first_opened: Heard | None = None
-
-    def _settle_segment(self, k: int) -> None:
-        """Fold one segment to its end, or to where the next round opens; the rest becomes the next segment."""
+    def _is_settled(self, k: int) -> bool:
+        """Whether a segment that is not the last has nothing to be folded."""
+        if k + 1 >= len(self.segments):
+            return False
         segment = self.segments[k]
-        carry = self.base if k == 0 else self.segments[k - 1].out
-        assert carry is not None
-        opened = carry.opened or self._first_opened
-        if segment.carry is not carry and segment.carry != carry:
+        return segment.cold or (segment.carry is not None and segment.folded == len(segment.events))
+
+    def _handed_on(self, k: int) -> bool:
+        """Whether the segment after k knows what it begins with."""
+        after = self.segments[k + 1]
+        return after.cold or after.carry is not None
+
+    def _settle_segment(self, k: int) -> Carry | None:
+        """Fold one segment to its end, or to where the next round opens; the rest becomes the next segment.
+
+        Returns what it hands on, or None where nothing of that changed.
+        """
+        segment = self.segments[k]
+        carry = segment.carry if segment.carry is not None and not segment.cold else self._carry_into(k)
+        if k == 0:
+            carry = self.base
+        events = segment.events
+        segment.carry = carry
+        opened = carry.opened or self.first_opened
+        if segment.opened is not opened and segment.opened != opened:
             segment.restart()
-        if segment.opened is not opened:
-            segment.restart()
-        segment.carry, segment.opened = carry, opened
-        last = k + 1 == len(self.segments)
-        if segment.fold is None and not segment.stale and segment.folded == len(segment.events) and not last:
-            return  # settled before, and nothing that it begins with has changed
+        segment.opened = opened
+        if segment.fold is None and self._is_settled(k) and self._handed_on(k) and events:
+            return None
         if segment.fold is None:
             config = opened.event if opened else None
-            assert config is None or isinstance(config, ev.TableOpened)
-            segment.fold, segment.folded = Fold(carry, config), 0
-        fold, events = segment.fold, segment.events
+            segment.fold = Fold(carry, config if isinstance(config, ev.TableOpened) else None)
+            segment.folded = 0
+        fold = segment.fold
         for i in range(segment.folded, len(events)):
             heard = events[i]
-            if type(heard.event) is ev.RoundOpened and (i or k == 0):
-                self._split(k, i)
+            if type(heard.event) is ev.RoundOpened and (i or (k == 0 and self.fresh)):
+                self._split(segment, k, i)
                 break
             fold.step(heard)
         segment.folded = len(segment.events)
         segment.found = tuple(fold.watch.found)
-        segment.out = fold.carry() if k + 1 < len(self.segments) else None
+        if k + 1 == len(self.segments):
+            return None
+        segment.out = fold.carry()
+        return segment.out
 
-    def _split(self, k: int, i: int) -> None:
+    def _split(self, segment: Segment, k: int, i: int) -> None:
         """From event i on a segment is another round."""
-        segment = self.segments[k]
         rest = Segment(segment.events[i:])
         segment.events = segment.events[:i]
+        segment.stale, segment.saved = True, False
         if segment.conflicts:
             rest.conflicts = segment.conflicts & {h[1:4] for h in rest.events}
             segment.conflicts -= rest.conflicts
@@ -307,19 +350,20 @@ class Table:
         known = self._known_interruptions()
         if known or any(s.judged_as and s.judged_as[2] for s in self.segments[:begin]):
             begin = 0
+        shifted = begin < len(self.segments) - 1
         for k in range(begin, len(self.segments)):
             segment = self.segments[k]
             closed = k + 1 < len(self.segments)
-            if segment.stale or begin < len(self.segments) - 1:
+            if segment.stale or shifted:
                 segment.reused = self._is_reused(k)
-            mine = _overlapping(known, segment) if known else ()
+            mine = overlapping(known, segment.outline) if known else ()
             judged_as = (closed, segment.reused, mine)
             if not segment.stale and judged_as == segment.judged_as:
                 continue
-            segment.judged_as, segment.stale = judged_as, False
             segment.verdicts = {v.id: v for v in self._judged(k, segment, mine, closed=closed)}
-            if closed:
-                segment.fold = None
+            segment.judged_as, segment.stale, segment.saved = judged_as, False, False
+            if segment.outline is not None:
+                self.touched.add(segment.outline.name)
 
     def _is_reused(self, k: int) -> bool:
         rnd = self.segments[k].round
@@ -328,9 +372,11 @@ class Table:
     def _judged(
         self, k: int, segment: Segment, mine: tuple[Interruption, ...], *, closed: bool
     ) -> list[Verdict]:
+        begins = self.fresh and (k == 0 or (k == 1 and not self.segments[0].events))
+        events = segment.events
+        if not events:
+            return []
         assert segment.carry is not None
-        first = k == 0 and self.fresh
-        begins = first or (k == 1 and self.fresh and not self.segments[0].events)
         clean = segment.fold is not None and segment.fold.clean
         if clean and not mine and not segment.conflicts and not segment.reused and not begins:
             return []
@@ -338,9 +384,9 @@ class Table:
             self.name,
             segment.carry,
             segment.opened,
-            segment.events,
+            events,
             interruptions=mine,
-            conflicts=[h for h in segment.events if h[1:4] in segment.conflicts],
+            conflicts=[h for h in events if h[1:4] in segment.conflicts],
             reused=segment.reused,
             closed=closed,
             first=begins,
@@ -352,81 +398,113 @@ class Table:
         if not found:
             return []
         ends = {(i.device, i.noticed[:4]): i for i in found if i.end is not None}
-        out: dict[tuple[str, tuple[int, str, int, int]], Interruption] = {}
+        out: dict[tuple[str, str, object], Interruption] = {}
         for i in found:
             end = ends.get((i.device, i.noticed[:4]), i)
             tail = self.tails.get(i.device)
             senses = senses_of(tail.kinds, tail.online) if tail else frozenset()
-            out[f"{i.code} {i.device}", i.noticed[:4]] = Interruption(
-                i.code, i.device, end.begin, i.noticed, end.end, senses
-            )
+            key = (i.code, i.device, i.noticed[:4])
+            out[key] = Interruption(i.code, i.device, end.begin, i.noticed, end.end, senses)
         return sorted(out.values(), key=lambda i: (i.noticed[:4], i.code, i.device))
+
+    # --- how much is kept
 
     def _forget(self) -> None:
         """Let rounds beyond the kept history go: what they said stands, and no late event can change it."""
         last = self.segments[-1]
-        s = setup(last.opened.event) if last.opened and isinstance(last.opened.event, ev.TableOpened) else None
+        config = last.opened.event if last.opened else None
+        s = setup(config) if isinstance(config, ev.TableOpened) else None
         settings = s.settings if s else {}
         keep = number(settings, "rounds_kept")
-        reach = number(settings, "minutes_kept") * 60 * SECOND
-        begin = last.events[0].when if last.events else 0
+        outline = last.outline
+        begin = outline.first[0] - number(settings, "minutes_kept") * 60 * SECOND if outline else 0
         while len(self.segments) > 1:
             oldest = self.segments[0]
-            old = not oldest.events or oldest.events[-1].when < begin - reach
-            if len(self.segments) - 1 <= keep + (self.segments[0].round is None) and not (old and oldest.events):
+            old = oldest.outline is not None and oldest.outline.last[0] < begin
+            rounds = len(self.segments) - 1 - (oldest.round is None)
+            if rounds <= keep and not old:
                 break
             self._drop(oldest)
 
     def _drop(self, oldest: Segment) -> None:
-        assert oldest.out is not None
-        self.base, self.fresh = oldest.out, self.fresh and not oldest.events
-        self.left.extend(oldest.verdicts.values())
+        self.base = self._carry_into(1)
+        self.fresh = self.fresh and oldest.outline is None
+        self.left.extend((oldest.verdicts or {}).values())
         if oldest.round is not None:
             self.used[oldest.round] = None
             while len(self.used) > USED_ROUNDS_KEPT:
                 del self.used[next(iter(self.used))]
-        gone = {h[1:4] for h in oldest.events}
         if self.corrections:
+            gone = {h[1:4] for h in oldest.events}
             self.corrections = {k: h for k, h in self.corrections.items() if h[1:4] not in gone}
         del self.segments[0]
         self._from = max(0, self._from - 1)
+
+    def cool(self) -> None:
+        """Keep closed segments but the newest as their records: a third of the memory."""
+        for segment in self.segments[-WARM - 2 : -WARM]:
+            if not segment.cold and segment.outline is not None:
+                segment.freeze()
 
     # --- what is in force
 
     def in_force(self) -> Iterator[Verdict]:
         """The verdicts of the kept rounds, oldest round first."""
         for segment in self.segments:
-            yield from segment.verdicts.values()
+            yield from (segment.verdicts or {}).values()
+
+    # --- writing down and reading back
+
+    def head(self) -> bytes:
+        """The settled table as bytes, but for its closed segments, which it names: see `closed`."""
+        last = self.segments[-1]
+        tails = {
+            d: _TailRecord(
+                t.boot, t.seq, t.when, sorted(str(k.__struct_config__.tag) for k in t.kinds), t.online
+            )
+            for d, t in self.tails.items()
+        }
+        return _encode(
+            _Head(
+                self.name,
+                self.base,
+                self.fresh,
+                list(self.used),
+                [s.outline.name if s.outline else "" for s in self.segments[:-1]],
+                last.record() if last.outline else b"",
+                tails,
+                list(self.corrections.values()),
+                self.first_opened,
+                self.counts,
+            )
+        )
+
+    def closed(self) -> Iterator[tuple[str, Segment]]:
+        """The closed segments with their names."""
+        for segment in self.segments[:-1]:
+            if segment.outline is not None:
+                yield segment.outline.name, segment
+
+    @classmethod
+    def read(cls, head: bytes, records: Mapping[str, bytes]) -> "Table":
+        """A table from its head and the records of the segments it names. Raises KeyError where one is missing."""
+        h = _decode(head)
+        table = cls(h.name)
+        table.base, table.fresh, table.used = h.base, h.fresh, dict.fromkeys(h.used)
+        table.segments = [Segment.read(records[name]) if name else Segment([]) for name in h.segments]
+        table.segments.append(Segment.read(h.open) if h.open else Segment([]))
+        table.first_opened, table.counts = h.first_opened, h.counts
+        for device, t in h.tails.items():
+            tail = table.tails[device] = Tail(t.boot, t.seq, t.when)
+            tail.kinds, tail.online = {ev.TYPES[k] for k in t.kinds}, t.online  # type: ignore[misc]  # of the union
+        for heard in h.corrections:
+            assert isinstance(heard.event, ev.EventCorrected)
+            c = heard.event.corrects
+            table.corrections[c.device, c.boot, c.seq] = heard
+        table.segments[-1].restart()
+        table._from = len(table.segments) - 1
+        return table
 
 
-def _ordered(pool: Iterable[Heard], carry: Carry) -> list[Heard]:
-    """Events in the order of the contract: within a device by (boot, seq), between devices by running time."""
-    top: dict[str, int] = {d: h.when for d, h in carry.last.items()}
-    out: list[Heard] = []
-    for h in sorted(pool, key=lambda h: (h.device, h.boot, h.seq)):
-        when = max(h.at, top.get(h.device, h.at))
-        top[h.device] = when
-        out.append(h if h.when == when else Heard(when, *h[1:]))
-    out.sort(key=lambda h: h[:4])
-    return out
-
-
-def _cut(events: list[Heard]) -> Iterator[list[Heard]]:
-    """Cut at each opening of a round."""
-    begin = 0
-    for i, heard in enumerate(events):
-        if i and isinstance(heard.event, ev.RoundOpened):
-            yield events[begin:i]
-            begin = i
-    if events:
-        yield events[begin:]
-
-
-def _overlapping(known: list[Interruption], segment: Segment) -> tuple[Interruption, ...]:
-    if not segment.events:
-        return ()
-    begin, end = segment.events[0].when, segment.events[-1].when
-    own = {h[1:4] for h in segment.events}
-    return tuple(i for i in known if i.covers(begin, end) or i.noticed[1:4] in own)
-
-
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(_Head).decode

@@ -11,7 +11,8 @@ class Heard(NamedTuple):
     """An event with the key that orders it among the events of its table.
 
     `when` is the running maximum of `at` within its device, microseconds since 1970, so that within a device
-    the order is that of (`boot`, `seq`) and never of time; `at` is what the event itself says.
+    the order is that of (`boot`, `seq`) and never of time; `at` is what the event itself says. `mark` is the
+    caller's own, where the event was found; nothing here reads it.
     """
 
     when: int
@@ -20,6 +21,7 @@ class Heard(NamedTuple):
     seq: int
     at: int
     event: AnyEvent
+    mark: int = 0
 
 
 def unsure(a: Heard, b: Heard) -> bool:

@@ -1,0 +1,198 @@
+"""A stretch of a table's history: a round with the time after it, warm as events or cold as one record.
+
+A closed round is seldom looked at again. It is kept as the bytes of its record, which is also what a worker writes
+down; only its outline stays in memory: where it begins and ends and which events of which device it can hold.
+"""
+
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from stream.deal import events as ev
+from stream.deal.events import AnyEvent
+from stream.deal.verdicts import Verdict
+from stream.deal.wire import micros
+from stream.replay.carry import Carry, Interruption
+from stream.replay.fold import Fold
+from stream.rulebook.heard import Heard
+
+Key = tuple[str, int, int]  # device, boot, seq
+Order = tuple[int, str, int, int]  # when, and the key
+
+
+class Outline(Struct, frozen=True, array_like=True):
+    """What of a cold segment stays in memory."""
+
+    name: str
+    round: str | None
+    first: Order
+    last: Order
+    spans: dict[str, tuple[tuple[int, int], tuple[int, int]]]  # device -> its first and last (boot, seq)
+
+
+class _Whole(Struct, frozen=True, array_like=True):
+    """Everything of a segment that can't be derived."""
+
+    events: list[AnyEvent]
+    whens: list[int]
+    marks: list[int]
+    carry: Carry
+    opened: Heard | None
+    conflicts: list[Key]
+    found: tuple[Interruption, ...]
+    reused: bool
+    judged_as: tuple[bool, bool, tuple[Interruption, ...]] | None
+
+
+class SegmentRecord(Struct, frozen=True, array_like=True):
+    """A segment written down: its outline, readable alone, and the rest as bytes."""
+
+    outline: Outline
+    whole: bytes
+
+
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode_record: Final = msgspec.msgpack.Decoder(SegmentRecord).decode
+_decode_whole: Final = msgspec.msgpack.Decoder(_Whole).decode
+
+
+class Segment:
+    """A round with the time after it, up to the next `round.opened`; the first one may have no round."""
+
+    __slots__ = (
+        "_cold", "_events", "_outline", "carry", "conflicts", "fold", "folded", "found", "judged_as", "opened",
+        "out", "reused", "saved", "stale", "verdicts",
+    )  # fmt: skip
+
+    def __init__(self, events: list[Heard]) -> None:
+        self._events: list[Heard] | None = events
+        self._cold: bytes | None = None
+        self._outline: Outline | None = None
+        self.carry: Carry | None = None  # what it begins with, once settled
+        self.opened: Heard | None = None  # the table.opened it is judged under
+        self.fold: Fold | None = None
+        self.folded = 0
+        self.out: Carry | None = None  # what it hands on, once another segment follows
+        self.found: tuple[Interruption, ...] = ()
+        self.conflicts: set[Key] = set()
+        self.reused = False
+        self.verdicts: dict[str, Verdict] | None = {}  # None: not judged since it was read back
+        self.judged_as: tuple[bool, bool, tuple[Interruption, ...]] | None = None
+        self.stale = True  # its events changed since it was judged
+        self.saved = False  # its record, as it is now, has been written
+
+    @property
+    def events(self) -> list[Heard]:
+        """Its events in order; a cold segment is warmed."""
+        if self._events is None:
+            self._thaw()
+        assert self._events is not None
+        return self._events
+
+    @events.setter
+    def events(self, events: list[Heard]) -> None:
+        self._thaw()
+        self._events = events
+
+    @property
+    def cold(self) -> bool:
+        """Whether only its record is held."""
+        return self._events is None
+
+    @property
+    def outline(self) -> Outline | None:
+        """Where it lies; None while it has no event."""
+        if self._outline is not None:
+            return self._outline
+        events = self._events
+        return _outline(events) if events else None
+
+    @property
+    def round(self) -> str | None:
+        """The id of its round."""
+        if self._outline is not None:
+            return self._outline.round
+        event = self._events[0].event if self._events else None
+        return event.round if isinstance(event, ev.RoundOpened) else None
+
+    def may_hold(self, key: Key) -> bool:
+        """Whether an event of this identity can be in it."""
+        if self._outline is None:
+            return True
+        span = self._outline.spans.get(key[0])
+        return span is not None and span[0] <= key[1:] <= span[1]
+
+    def restart(self) -> None:
+        """Fold it from its beginning at the next settling."""
+        self._thaw()
+        self.fold, self.folded, self.stale, self.saved = None, 0, True, False
+
+    def freeze(self) -> None:
+        """Keep the record in place of the events (settled and closed segments only)."""
+        if self._events:
+            self._cold = self.record()
+            self._outline = _outline(self._events)
+            self._events = None
+            self.fold = self.carry = self.out = None
+
+    def record(self) -> bytes:
+        """The segment written down."""
+        if self._cold is not None and self._events is None:
+            return self._cold
+        events, carry = self.events, self.carry
+        assert carry is not None
+        whole = _Whole(
+            [h.event for h in events],
+            [h.when for h in events],
+            [h.mark for h in events],
+            carry,
+            self.opened,
+            sorted(self.conflicts),
+            self.found,
+            self.reused,
+            self.judged_as,
+        )
+        return _encode(SegmentRecord(_outline(events), _encode(whole)))
+
+    def _thaw(self) -> None:
+        if self._cold is None:
+            return
+        whole = _decode_whole(_decode_record(self._cold).whole)
+        self._events = _heard(whole)
+        self.carry, self.opened = whole.carry, whole.opened
+        self.folded = len(self._events)
+        self._cold = self._outline = None
+
+    @classmethod
+    def read(cls, record: bytes) -> "Segment":
+        """A segment from its record: cold, and its verdicts unknown until it is judged again."""
+        segment = cls([])
+        segment._cold, segment._events = record, None
+        decoded = _decode_record(record)
+        whole = _decode_whole(decoded.whole)
+        segment._outline = decoded.outline
+        segment.conflicts, segment.found, segment.reused = set(whole.conflicts), whole.found, whole.reused
+        segment.judged_as = whole.judged_as
+        segment.verdicts, segment.stale, segment.saved = None, False, True
+        return segment
+
+
+def _heard(whole: _Whole) -> list[Heard]:
+    return [
+        Heard(when, e.device, e.boot, e.seq, micros(e.at), e, mark)
+        for e, when, mark in zip(whole.events, whole.whens, whole.marks, strict=True)
+    ]
+
+
+def _outline(events: list[Heard]) -> Outline:
+    spans: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {}
+    for h in events:
+        here = (h.boot, h.seq)
+        span = spans.get(h.device)
+        spans[h.device] = (here, here) if span is None else (span[0], here)
+    first = events[0]
+    opened = first.event
+    rnd = opened.round if isinstance(opened, ev.RoundOpened) else None
+    name = f"{first.device}/{first.boot}/{first.seq}" if rnd is not None else "0"
+    return Outline(name, rnd, first[:4], events[-1][:4], spans)
