@@ -8,7 +8,7 @@ COPY requirements.lock requirements-runtime.lock ./
 RUN python -m venv /opt/misdeal \
     && /opt/misdeal/bin/pip install --require-hashes -r requirements-runtime.lock
 # The wheel is built by the locked build backend, which the other lock holds beside all that developers need.
-RUN awk '/^[a-z]/ {ours = /^(hatchling|packaging|pathspec|pluggy|trove-classifiers)==/} ours' requirements.lock \
+RUN awk '/^[a-z]/ {ours = /^(hatchling|packaging|pathspec|pluggy|tomlkit|trove-classifiers)==/} ours' requirements.lock \
         > backend.lock \
     && pip install --require-hashes -r backend.lock
 COPY pyproject.toml README.md LICENSE ./

