@@ -107,9 +107,8 @@ class Broker:
 
     def _format(self) -> None:
         """Give the data folder its cluster id, which Kafka wants done before the first start."""
-        cluster = (
-            "M" + secrets.token_urlsafe(16)[1:]
-        )  # as Kafka's own, but never one that looks like an option
+        # Of the form of Kafka's own, but never one that looks like an option.
+        cluster = "M" + secrets.token_urlsafe(16)[1:]
         tool = ["kafka.tools.StorageTool", "format", "--standalone", "--cluster-id", cluster]
         with (self.folder / LOG).open("ab") as output:
             done = subprocess.run(
