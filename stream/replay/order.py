@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from stream.deal import events as ev
 from stream.replay.carry import Carry, Interruption
-from stream.replay.segment import Outline
+from stream.replay.segment import Order
 from stream.rulebook.heard import Heard
 
 
@@ -34,12 +34,9 @@ def cut(events: list[Heard]) -> Iterator[list[Heard]]:
         yield events[begin:]
 
 
-def overlapping(known: Iterable[Interruption], outline: Outline | None) -> tuple[Interruption, ...]:
-    """The interruptions that touch a segment."""
-    if outline is None:
+def overlapping(known: Iterable[Interruption], ends: tuple[Order, Order] | None) -> tuple[Interruption, ...]:
+    """The interruptions that touch a segment, given by its first and last event."""
+    if ends is None:
         return ()
-    return tuple(
-        i
-        for i in known
-        if i.covers(outline.first[0], outline.last[0]) or outline.first <= i.noticed[:4] <= outline.last
-    )
+    first, last = ends
+    return tuple(i for i in known if i.covers(first[0], last[0]) or first <= i.noticed[:4] <= last)

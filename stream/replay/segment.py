@@ -109,6 +109,20 @@ class Segment:
         return _outline(events) if events else None
 
     @property
+    def name(self) -> str:
+        """What it is called in records; empty while it has no event."""
+        if self._outline is not None:
+            return self._outline.name
+        return _name(self._events[0]) if self._events else ""
+
+    @property
+    def ends(self) -> tuple[Order, Order] | None:
+        """Its first and last event in the order."""
+        if self._outline is not None:
+            return self._outline.first, self._outline.last
+        return (self._events[0][:4], self._events[-1][:4]) if self._events else None
+
+    @property
     def round(self) -> str | None:
         """The id of its round."""
         if self._outline is not None:
@@ -194,5 +208,10 @@ def _outline(events: list[Heard]) -> Outline:
     first = events[0]
     opened = first.event
     rnd = opened.round if isinstance(opened, ev.RoundOpened) else None
-    name = f"{first.device}/{first.boot}/{first.seq}" if rnd is not None else "0"
-    return Outline(name, rnd, first[:4], events[-1][:4], spans)
+    return Outline(_name(first), rnd, first[:4], events[-1][:4], spans)
+
+
+def _name(first: Heard) -> str:
+    if isinstance(first.event, ev.RoundOpened):
+        return f"{first.device}/{first.boot}/{first.seq}"
+    return "0"

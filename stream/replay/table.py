@@ -215,7 +215,7 @@ class Table:
         pool = [h for s in old for h in s.events]
         conflicts = {c for s in old for c in s.conflicts}
         spare = {s.events[0][:4]: s for s in old if s.events}
-        self.touched.update(s.outline.name for s in old if s.outline)
+        self.touched.update(s.name for s in old if s.name)
         del self.segments[k:]
         for events in cut(ordered([*pool, new], carry)):
             same = spare.get(events[0][:4])
@@ -256,6 +256,13 @@ class Table:
         return len(self.segments) - 1
 
     # --- settling
+
+    def recall(self, names: set[str]) -> None:
+        """Judge these segments again at the next settling: somebody needs to know what they say."""
+        for k, segment in enumerate(self.segments):
+            if names and segment.name in names and (segment.verdicts is None or not segment.stale):
+                segment.stale = True
+                self._from = min(self._from, k)
 
     def settle(self) -> None:
         """Fold what is new, judge what is in doubt; afterwards `in_force` is up to date."""
@@ -351,23 +358,20 @@ class Table:
         if known or any(s.judged_as and s.judged_as[2] for s in self.segments[:begin]):
             begin = 0
         shifted = begin < len(self.segments) - 1
+        rounds = [s.round for s in self.segments] if shifted else []
         for k in range(begin, len(self.segments)):
             segment = self.segments[k]
             closed = k + 1 < len(self.segments)
-            if segment.stale or shifted:
-                segment.reused = self._is_reused(k)
-            mine = overlapping(known, segment.outline) if known else ()
+            if shifted and (rnd := rounds[k]) is not None:
+                segment.reused = rnd in self.used or rounds.index(rnd) < k
+            mine = overlapping(known, segment.ends) if known else ()
             judged_as = (closed, segment.reused, mine)
             if not segment.stale and judged_as == segment.judged_as:
                 continue
             segment.verdicts = {v.id: v for v in self._judged(k, segment, mine, closed=closed)}
             segment.judged_as, segment.stale, segment.saved = judged_as, False, False
-            if segment.outline is not None:
-                self.touched.add(segment.outline.name)
-
-    def _is_reused(self, k: int) -> bool:
-        rnd = self.segments[k].round
-        return rnd is not None and (rnd in self.used or any(s.round == rnd for s in self.segments[:k]))
+            if segment.name:
+                self.touched.add(segment.name)
 
     def _judged(
         self, k: int, segment: Segment, mine: tuple[Interruption, ...], *, closed: bool
@@ -416,11 +420,10 @@ class Table:
         s = setup(config) if isinstance(config, ev.TableOpened) else None
         settings = s.settings if s else {}
         keep = number(settings, "rounds_kept")
-        outline = last.outline
-        begin = outline.first[0] - number(settings, "minutes_kept") * 60 * SECOND if outline else 0
+        begin = last.ends[0][0] - number(settings, "minutes_kept") * 60 * SECOND if last.ends else 0
         while len(self.segments) > 1:
             oldest = self.segments[0]
-            old = oldest.outline is not None and oldest.outline.last[0] < begin
+            old = oldest.ends is not None and oldest.ends[1][0] < begin
             rounds = len(self.segments) - 1 - (oldest.round is None)
             if rounds <= keep and not old:
                 break
@@ -428,7 +431,7 @@ class Table:
 
     def _drop(self, oldest: Segment) -> None:
         self.base = self._carry_into(1)
-        self.fresh = self.fresh and oldest.outline is None
+        self.fresh = self.fresh and not oldest.name
         self.left.extend((oldest.verdicts or {}).values())
         if oldest.round is not None:
             self.used[oldest.round] = None
@@ -443,7 +446,7 @@ class Table:
     def cool(self) -> None:
         """Keep closed segments but the newest as their records: a third of the memory."""
         for segment in self.segments[-WARM - 2 : -WARM]:
-            if not segment.cold and segment.outline is not None:
+            if not segment.cold and segment.name:
                 segment.freeze()
 
     # --- what is in force
@@ -470,8 +473,8 @@ class Table:
                 self.base,
                 self.fresh,
                 list(self.used),
-                [s.outline.name if s.outline else "" for s in self.segments[:-1]],
-                last.record() if last.outline else b"",
+                [s.name for s in self.segments[:-1]],
+                last.record() if last.name else b"",
                 tails,
                 list(self.corrections.values()),
                 self.first_opened,
@@ -482,8 +485,8 @@ class Table:
     def closed(self) -> Iterator[tuple[str, Segment]]:
         """The closed segments with their names."""
         for segment in self.segments[:-1]:
-            if segment.outline is not None:
-                yield segment.outline.name, segment
+            if segment.name:
+                yield segment.name, segment
 
     @classmethod
     def read(cls, head: bytes, records: Mapping[str, bytes]) -> "Table":

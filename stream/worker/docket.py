@@ -1,0 +1,267 @@
+"""The docket of one table: its state, what was published of it, and what waits to be.
+
+What a published verdict said is compared with what is in force by what was published, never by recomputing. A docket
+is written down as a head, which covers every event before some offsets, and a record for each closed round.
+"""
+
+import zlib
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from stream.deal import verdicts
+from stream.deal.events import AnyEvent
+from stream.deal.verdicts import Verdict
+from stream.deal.wire import micros
+from stream.replay.table import Table
+from stream.rulebook.paragraphs import load
+from stream.worker.hold import Holds, Pending
+from stream.worker.records import Revision, fingerprint
+
+VERSION: Final = 1
+GONE: Final = "Later telemetry explains what this verdict rested on."
+_SEPARATOR: Final = b"\0"  # no id holds one
+
+
+class Published(Struct, array_like=True):
+    """What was last published of a verdict."""
+
+    epoch: int
+    number: int
+    print: str  # of the body
+    body: bytes  # compressed, to withdraw it by
+    segment: str
+    withdrawn: bool = False
+
+
+class Head(Struct, frozen=True, array_like=True):
+    """A docket written down, but for its closed rounds."""
+
+    version: int
+    epoch: int
+    covered_alerts: tuple[int, int]
+    offsets: dict[str, int]  # topic -> the last offset that this head covers
+    table: bytes
+    published: dict[str, Published]
+    due: list[str]  # segments of which something waits to be published
+
+
+class RoundRecord(Struct, frozen=True, array_like=True):
+    """A closed round written down."""
+
+    version: int
+    epoch: int
+    covered_alerts: tuple[int, int]
+    record: bytes
+
+
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode_head: Final = msgspec.msgpack.Decoder(Head).decode
+_decode_round: Final = msgspec.msgpack.Decoder(RoundRecord).decode
+
+
+def round_key(table: bytes, name: str) -> bytes:
+    """The changelog key of a closed round."""
+    return table + _SEPARATOR + name.encode()
+
+
+def table_of(key: bytes) -> tuple[bytes, str | None]:
+    """Table and round of a changelog key; no round: it is a head."""
+    table, separator, name = key.partition(_SEPARATOR)
+    return table, name.decode() if separator else None
+
+
+class Docket:
+    """See the module."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.key = table.name.encode()
+        self.offsets: dict[str, int] = {}  # topic -> the last offset taken in
+        self.published: dict[str, Published] = {}
+        self.pending: dict[str, Pending] = {}
+        self.uncovered: dict[str, int] = {}  # topic -> the first offset that no written head covers
+        self.uncovered_since: float | None = None
+        self.uncovered_alert: int | None = None  # the first publication that no written head covers
+        self.event_time = 0
+        self.written: set[str] = set()  # names of the rounds on the changelog
+        self._orphans: set[str] = set()  # read back from the alerts, and not yet seen to be in force
+        self._await: dict[str, int] = {}  # topic -> what the predecessor had read when it published
+
+    # --- taking in
+
+    def hear(self, topic: str, offset: int, event: AnyEvent, mark: int, now: float) -> None:
+        """Take an event in that no head covers."""
+        self.offsets[topic] = offset
+        self.uncovered.setdefault(topic, offset)
+        if self.uncovered_since is None:
+            self.uncovered_since = now
+        at = micros(event.at)
+        self.event_time = max(self.event_time, at)
+        self.table.hear(event, mark)
+
+    def recall(self, name: str, published: Published, evidence: list[tuple[str, int, int]]) -> None:
+        """Take in what a predecessor published after the head was written."""
+        before = self.published.get(name)
+        if before is not None and (before.epoch, before.number) >= (published.epoch, published.number):
+            return
+        self.published[name] = published
+        self._orphans.add(name)
+        for topic, _, offset in evidence:
+            self._await[topic] = max(self._await.get(topic, -1), offset)
+
+    # --- what differs
+
+    def review(self, now: float) -> None:
+        """Settle the table and put on hold what differs from what was published; what agrees comes off."""
+        table = self.table
+        if self._orphans:
+            table.recall({self.published[name].segment for name in self._orphans})
+        table.settle()
+        touched, table.touched = table.touched, set()
+        left, table.left = table.left, []
+        here = {s.name for s in table.segments}
+        wanted = {v.id: (s.name, v) for s in table.segments if s.name in touched for v in (s.verdicts or {}).values()}
+        for v in left:
+            wanted[v.id] = (self._segment_of(v.id), v)
+        for name, (segment, verdict) in wanted.items():
+            self._compare(name, segment, verdict, now, forced=False)
+        for name in [n for n, p in self.pending.items() if n not in wanted and p.segment in touched]:
+            del self.pending[name]
+        for name, p in self.published.items():
+            vanished = name not in wanted and (p.segment in touched or (name in self._orphans and p.segment not in here))
+            if vanished and not p.withdrawn and name not in self.pending:
+                self.pending[name] = Pending(p.segment, None, b"", False, now, self.event_time)
+        for v in left:
+            if v.id in self.pending:
+                self.pending[v.id].forced = True
+        self._orphans = {n for n in self._orphans if self.published[n].segment not in here}
+        if left:
+            self._prune(here)
+
+    def _segment_of(self, name: str) -> str:
+        p = self.published.get(name)
+        return p.segment if p else ""
+
+    def _compare(self, name: str, segment: str, verdict: Verdict, now: float, *, forced: bool) -> None:
+        body = verdicts.body(verdict)
+        p = self.published.get(name)
+        if p is not None and not p.withdrawn and p.print == fingerprint(body):
+            p.segment = segment or p.segment
+            self.pending.pop(name, None)
+            return
+        waiting = self.pending.get(name)
+        if waiting is None:
+            self.pending[name] = Pending(
+                segment, verdict, body, _urgent(verdict), now, self.event_time, forced
+            )
+        else:
+            waiting.segment, waiting.verdict, waiting.body = segment or waiting.segment, verdict, body
+
+    def _prune(self, here: set[str]) -> None:
+        """Forget what was published of rounds that have left the kept history."""
+        gone = [
+            n for n, p in self.published.items()
+            if p.segment not in here and n not in self.pending and n not in self._orphans
+        ]  # fmt: skip
+        for name in gone:
+            del self.published[name]
+
+    # --- publishing
+
+    def caught_up(self) -> bool:
+        """Whether everything has been read that a predecessor had read when it published."""
+        return all(self.offsets.get(t, -1) >= o for t, o in self._await.items())
+
+    def due(self, holds: Holds, now: float, *, behind: bool) -> list[tuple[str, Pending]]:
+        """What may be published now."""
+        if not self.pending or (behind and not self.caught_up()):
+            return [(n, p) for n, p in self.pending.items() if p.forced]
+        return [(n, p) for n, p in self.pending.items() if p.due(holds, now, self.event_time, behind=behind)]
+
+    def issue(self, name: str, pending: Pending, epoch: int) -> tuple[Verdict, bytes, Revision]:
+        """The next revision of a verdict: what it says, its body, its number."""
+        before = self.published.get(name)
+        verdict, body = pending.verdict, pending.body
+        if verdict is None:
+            assert before is not None
+            said = msgspec.json.decode(zlib.decompress(before.body), type=Verdict)
+            verdict = verdicts.withdrawn(said, GONE)
+            body = verdicts.body(verdict)
+        revision = Revision(epoch, before.number + 1 if before else 1)
+        withdrawn = verdict.status == "withdrawn"
+        self.published[name] = Published(
+            *revision, fingerprint(body), b"" if withdrawn else zlib.compress(body, 6), pending.segment, withdrawn
+        )
+        self._orphans.discard(name)
+        del self.pending[name]
+        return verdict, body, revision
+
+    def positions(self, verdict: Verdict, segment: str) -> list[int]:
+        """The marks of a verdict's evidence, as far as its round holds it."""
+        wanted = {(e.device, e.boot, e.seq) for e in verdict.evidence}
+        events = next((s.events for s in self.table.segments if s.name == segment), [])
+        return [h.mark for h in events if h[1:4] in wanted]
+
+    # --- writing down
+
+    def unsaved(self) -> list[tuple[str, bytes]]:
+        """The closed rounds whose records are not written as they are now."""
+        return [(name, s.record()) for name, s in self.table.closed() if not s.saved]
+
+    def unsettled(self) -> bool:
+        """Whether something read back from the alerts is still to be compared."""
+        return bool(self._orphans)
+
+    def has_closed(self) -> bool:
+        """Whether a round has closed that is not written down."""
+        return any(not s.saved for _, s in self.table.closed())
+
+    def mark_saved(self, names: list[str]) -> None:
+        """Their records are acknowledged."""
+        wanted = set(names)
+        for name, s in self.table.closed():
+            if name in wanted:
+                s.saved = True
+        self.written |= wanted
+
+    def head(self, epoch: int, covered_alerts: tuple[int, int]) -> bytes:
+        """The head as bytes; valid once the closed rounds it names are acknowledged."""
+        due = sorted({p.segment for p in self.pending.values()})
+        return _encode(
+            Head(VERSION, epoch, covered_alerts, dict(self.offsets), self.table.head(), self.published, due)
+        )
+
+    def covered(self) -> list[str]:
+        """The head is acknowledged: nothing is uncovered. Returns the rounds whose records are not needed any more."""
+        self.uncovered, self.uncovered_since, self.uncovered_alert = {}, None, None
+        needed = {name for name, _ in self.table.closed()}
+        dropped = sorted(self.written - needed)
+        self.written &= needed
+        self.table.cool()
+        return dropped
+
+    @classmethod
+    def read(cls, head: bytes, rounds: Mapping[str, bytes]) -> "Docket":
+        """A docket from its head and the records of its closed rounds. Raises KeyError where one is missing."""
+        h = _decode_head(head)
+        records = {name: _decode_round(record).record for name, record in rounds.items()}
+        docket = cls(Table.read(h.table, records))
+        docket.offsets = dict(h.offsets)
+        docket.published = h.published
+        docket.written = set(rounds)
+        docket.table.recall(set(h.due))
+        return docket
+
+
+def round_record(epoch: int, covered_alerts: tuple[int, int], record: bytes) -> bytes:
+    """A closed round as a changelog value."""
+    return _encode(RoundRecord(VERSION, epoch, covered_alerts, record))
+
+
+def _urgent(verdict: Verdict) -> bool:
+    if verdict.rules is None or verdict.paragraph is None:
+        return False
+    return load(verdict.rules).atoms[verdict.atom].urgent
