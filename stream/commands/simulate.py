@@ -1,0 +1,95 @@
+"""`misdeal simulate`: telemetry of tables that deal lawfully, or not, with devices that err, or not."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+import msgspec
+
+from stream.deal import events as ev
+from stream.deal.wire import encode
+from stream.rulebook.paragraphs import ids, load
+from stream.simulate.faults import FAULTS
+from stream.simulate.tables import Order, Truth, injections, reports
+
+LATE_SECONDS = 1.0
+
+
+def _faults(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+    out = []
+    for text in texts:
+        name, colon, rate = text.partition(":")
+        if name not in FAULTS:
+            raise click.UsageError(f"there is no fault {name!r}; there are {', '.join(FAULTS)}")
+        try:
+            out.append((name, float(rate) if colon else FAULTS[name][1]))
+        except ValueError as error:
+            raise click.UsageError(f"--faults {text}: the rate is no number") from error
+    return tuple(out)
+
+
+def _paced(order: Order, speed: float | None) -> Iterator[tuple[ev.AnyEvent, Truth | None]]:
+    """The reports, at a pace: real time times speed."""
+    begun, first = time.monotonic(), None
+    for (arrival, event), truth in reports(order):
+        if speed:
+            first = arrival if first is None else first
+            wait = (arrival - first) / 1e6 / speed - (time.monotonic() - begun)
+            if wait > 0:
+                sys.stdout.flush()
+                time.sleep(wait)
+        yield event, truth
+
+
+def _write(out: BinaryIO, told: BinaryIO | None, order: Order, speed: float | None) -> int:
+    count = 0
+    for event, truth in _paced(order, speed):
+        out.write(encode(event) + b"\n")
+        count += 1
+        if truth is not None and told is not None:
+            told.write(msgspec.json.encode(vars(truth)) + b"\n")
+    return count
+
+
+@click.command()
+@click.option("--rules", default="nj-double-down-stud-17", show_default=True, metavar="ID", help="Rule set to deal by.")
+@click.option("--rounds", default=10, show_default=True, help="Rounds a table.")
+@click.option("--tables", default=1, show_default=True)
+@click.option("--seats", default=7, show_default=True, type=click.IntRange(1, 9))
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same bytes.")
+@click.option("--inject", metavar="ATOM[:FORM]", help="Do this wrong; `all`: everything in turn.")
+@click.option("--every", default=10, show_default=True, help="In every so manyth round.")
+@click.option("--faults", multiple=True, metavar="MODE[:RATE]", help=f"Device errors: {', '.join(FAULTS)}.")
+@click.option("--jitter", default=0, metavar="MS", help="Reports of a device arrive up to so much later.")
+@click.option("--truth", type=click.Path(dir_okay=False), help="Write what was done wrong, one round a line.")
+@click.option("--out", type=click.Path(dir_okay=False), help="A file instead of stdout.")
+@click.option("--broker", metavar="HOST:PORT", help="The topics instead of stdout.")
+@click.option("--prefix", default="", help="Of the topics.")
+@click.option("--speed", type=float, help="Real time times this; as fast as can be if not given.")
+def command(
+    rules: str, rounds: int, tables: int, seats: int, seed: int, inject: str | None, every: int, faults: tuple[str, ...],
+    jitter: int, truth: str | None, out: str | None, broker: str | None, prefix: str, speed: float | None,
+) -> None:  # fmt: skip
+    """Deal rounds at simulated tables and print what their devices report, in order of arrival."""
+    if rules not in ids():
+        raise click.UsageError(f"there is no rule set {rules!r}; there are {', '.join(ids())}")
+    try:
+        wanted = injections(load(rules), inject) if inject else ()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    order = Order(rules, rounds, tables, seats, seed, wanted, every, _faults(faults), jitter)
+    with ExitStack() as stack:
+        told = stack.enter_context(Path(truth).open("wb")) if truth else None
+        if broker:
+            from stream.simulate.produce import produce  # noqa: PLC0415  # aiokafka only where it is used
+
+            count = asyncio.run(produce(_paced(order, speed), broker, prefix, told))
+        else:
+            file = stack.enter_context(Path(out).open("wb")) if out else sys.stdout.buffer
+            count = _write(file, told, order, speed)
+    click.echo(f"{count} events of {tables} tables", err=True)
