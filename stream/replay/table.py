@@ -366,7 +366,8 @@ class Table:
                 segment.reused = rnd in self.used or rounds.index(rnd) < k
             mine = overlapping(known, segment.ends) if known else ()
             judged_as = (closed, segment.reused, mine)
-            if not segment.stale and judged_as == segment.judged_as:
+            unknown = segment.verdicts is None and segment.name in self.touched
+            if not segment.stale and judged_as == segment.judged_as and not unknown:
                 continue
             segment.verdicts = {v.id: v for v in self._judged(k, segment, mine, closed=closed)}
             segment.judged_as, segment.stale, segment.saved = judged_as, False, False

@@ -1,7 +1,8 @@
 """What may be published now: a changed verdict waits a moment, since the first view of a round is often wrong.
 
 Live the hold counts wall time; while catching up it counts the event time of that table, so that one bad clock does
-not release all. What vanishes while on hold just comes off it.
+not release all. What vanishes while on hold just comes off it. What rests on missing readings waits until the worker
+has caught up: a record forwarded from another partition lies at the end of the backlog.
 """
 
 from msgspec import Struct
@@ -32,6 +33,12 @@ class Pending(Struct):
         if self.forced:
             return True
         hold = holds.urgent_s if self.urgent else holds.other_s
+        if behind and self._rests_on_gaps():
+            return False
         if behind:
             return event_time - self.since_event >= hold * 1_000_000
         return now - self.since >= hold
+
+    def _rests_on_gaps(self) -> bool:
+        v = self.verdict
+        return v is not None and (v.kind == "device_fault" or v.cause == "coverage")

@@ -56,7 +56,7 @@ class Feed:
 
     topics: tuple[str, ...]
     read: Callable[[ConsumerRecord], tuple[int, Any]]
-    patience_s: float = 0.5
+    patience_s: float = 5.0  # only while the broker has more of a topic: a fetch is on its way
 
 
 def check_faust() -> None:

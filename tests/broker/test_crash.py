@@ -19,7 +19,8 @@ async def test_killed_ten_times_under_backlog(site: Site) -> None:
     rnd = random.Random(7)
     backlog = died = 0
     for attempt in range(10):
-        # three die by themselves right after a verdict was acknowledged, before any state is; the rest are killed
+        # Three die by themselves right after a verdict was acknowledged, before any state is; the rest are killed. A
+        # static member need not wait for its predecessor's session to end.
         settings = {"MISDEAL_SLOW_MS": "1"}
         if attempt in (2, 5, 8):
             settings["MISDEAL_CRASH"] = "verdict:1"
@@ -33,7 +34,7 @@ async def test_killed_ten_times_under_backlog(site: Site) -> None:
         worker.kill()
     assert backlog >= 8, "the backlog was gone too early for this test to mean anything"
     assert died == 3, [w.said() for w in site.workers]
-    site.worker()
+    site.worker(MISDEAL_MEMBER="w1")
     promises(await site.settled(wanted, 120), wanted)
 
 
@@ -43,12 +44,12 @@ async def test_deaths_at_every_named_place(site: Site) -> None:
     wanted = replayed(lines)
     await site.produce(lines, place=misplace(8, 0.02))
     for _ in range(12):
-        worker = site.worker(MISDEAL_CRASH="claim:0.1,verdict:0.2,rounds:0.1,head:0.1", MISDEAL_SLOW_MS="0.3")
+        worker = site.worker(MISDEAL_CRASH="claim:0.1,verdict:0.2,rounds:0.1,head:0.1", MISDEAL_SLOW_MS="0.3", MISDEAL_MEMBER="w1")
         begun = time.monotonic()
         while worker.alive and time.monotonic() - begun < 6:
             await asyncio.sleep(0.1)
         worker.kill()
-    site.worker()
+    site.worker(MISDEAL_MEMBER="w1")
     promises(await site.settled(wanted, 120), wanted)
 
 
