@@ -17,9 +17,9 @@ def _open(path: str) -> IO[bytes]:
     if path == "-":
         return sys.stdin.buffer
     if path.endswith(".gz"):
-        return cast(IO[bytes], gzip.open(path, "rb"))
+        return cast("IO[bytes]", gzip.open(path, "rb"))
     if path.endswith(".zst"):
-        return cast(IO[bytes], zstandard.open(path, "rb"))
+        return cast("IO[bytes]", zstandard.open(path, "rb"))
     return Path(path).open("rb")
 
 
@@ -29,7 +29,11 @@ def lines(paths: tuple[str, ...]) -> Iterator[tuple[str, int, bytes]]:
     for path in paths:
         size = Path(path).stat().st_size if path != "-" else 0
         bar = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console,
         )
         with bar, _open(path) as file:
             task = bar.add_task(path, total=None, visible=size >= LONG and console.is_terminal)

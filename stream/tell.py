@@ -32,7 +32,14 @@ def scope(s: Scope) -> str:
     """What a verdict is about, in a few words."""
     parts = [
         p
-        for p in (s.position, f"card {s.index}" if s.index else "", f"draw {s.draw}" if s.draw else "", s.area, s.deck, s.device)
+        for p in (
+            s.position,
+            f"card {s.index}" if s.index else "",
+            f"draw {s.draw}" if s.draw else "",
+            s.area,
+            s.deck,
+            s.device,
+        )
         if p
     ]
     return " ".join([s.level, *parts])

@@ -16,9 +16,7 @@ from stream.broker.jars import locked
 from stream.broker.java import Java
 from stream.broker.node import boot
 
-AOT = (
-    25  # from this Java on it is the ahead-of-time cache, which also serves a runtime without a base archive
-)
+AOT = 25  # from this Java on it is the ahead-of-time cache, which also serves a runtime without a base archive
 SECONDS = 60  # for the start and again for the stop, at which Java writes it
 
 log = logging.getLogger(__name__)

@@ -66,11 +66,7 @@ def verify(folder: Path) -> None:
     present = {jar.name for jar in folder.glob("*.jar")}
     faults = [f"{name} is missing" for name in sorted(known.keys() - present)]
     faults += [f"{name} is not part of Kafka {VERSION}" for name in sorted(present - known.keys())]
-    faults += [
-        f"{name} is altered"
-        for name in sorted(present & known.keys())
-        if _digest(folder / name) != known[name]
-    ]
+    faults += [f"{name} is altered" for name in sorted(present & known.keys()) if _digest(folder / name) != known[name]]
     if faults:
         raise BrokerError(
             f"the jars in {folder} are not those of Kafka {VERSION}: {'; '.join(faults)}. "

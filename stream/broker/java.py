@@ -57,9 +57,7 @@ def _ask(path: Path) -> Java | None:
     """Run it, since a `java` may be there that only tells people to install one (macOS has such a stub)."""
     try:
         # Kafka runs in a folder of its own, so the path must hold from anywhere.
-        told = subprocess.run(
-            [path.absolute(), "-version"], capture_output=True, text=True, timeout=30, check=False
-        )
+        told = subprocess.run([path.absolute(), "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     version = re.search(r'version "(?:1\.)?(\d+)', told.stderr)  # Java 8 calls itself 1.8

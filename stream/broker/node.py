@@ -147,9 +147,7 @@ class Broker:
         return dict(line.partition("=")[::2] for line in lines).get("cluster.id")
 
     def _failed(self, why: str) -> BrokerError:
-        return BrokerError(
-            f"Kafka did not start: {why}. The last lines of {self.folder / LOG}:\n{self.tail()}"
-        )
+        return BrokerError(f"Kafka did not start: {why}. The last lines of {self.folder / LOG}:\n{self.tail()}")
 
 
 def boot(folder: Path, java: tuple[str, ...], port: int | None, ready_seconds: float) -> Broker:

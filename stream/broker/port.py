@@ -35,8 +35,7 @@ def claim_port(port: int) -> None:
     """
     if not _binds(port):
         raise BrokerError(
-            f"port {port} of {LOOPBACK} is in use by another program: "
-            "name another, or leave it out to get a free one"
+            f"port {port} of {LOOPBACK} is in use by another program: name another, or leave it out to get a free one"
         )
 
 

@@ -53,9 +53,7 @@ def command(port: int | None, folder: Path | None) -> None:
                 made = tempfile.TemporaryDirectory(prefix="misdeal-broker-", ignore_cleanup_errors=True)
                 folder = Path(ending.enter_context(made))
             broker = ending.enter_context(start(folder, port=port))
-            click.echo(
-                f"Kafka {VERSION} serves, process {broker.pid}, folder {folder}. Ctrl-C ends it.", err=True
-            )
+            click.echo(f"Kafka {VERSION} serves, process {broker.pid}, folder {folder}. Ctrl-C ends it.", err=True)
             click.echo(broker.bootstrap)
             _watch(broker)
     except KeyboardInterrupt:

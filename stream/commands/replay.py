@@ -73,9 +73,21 @@ def revisions(table: Table, before: dict[str, Verdict]) -> Iterator[Verdict]:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option("--revisions", "every", is_flag=True, help="Print every revision as the events come, not only what is in force at the end.")
+@click.option(
+    "--revisions",
+    "every",
+    is_flag=True,
+    help="Print every revision as the events come, not only what is in force at the end.",
+)
 @click.option("--rules", metavar="ID", help="Judge every table under this rule set.")
-@click.option("--format", "form", type=click.Choice(["json", "text"]), default="json", show_default=True, help="json: one body a line; text: for people.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["json", "text"]),
+    default="json",
+    show_default=True,
+    help="json: one body a line; text: for people.",
+)
 def command(files: tuple[str, ...], every: bool, rules: str | None, form: str) -> None:
     """Judge telemetry FILES (.jsonl, .jsonl.gz, .jsonl.zst, or - for stdin) without a broker.
 
@@ -98,7 +110,10 @@ def command(files: tuple[str, ...], every: bool, rules: str | None, form: str) -
         for verdict in replay.in_force():
             _print(verdict, form)
     if form == "text" and not every:
-        click.echo(f"{len(replay.tables)} tables, {sum(t.counts.repeated for t in replay.tables.values())} repeated events", err=True)
+        click.echo(
+            f"{len(replay.tables)} tables, {sum(t.counts.repeated for t in replay.tables.values())} repeated events",
+            err=True,
+        )
     sys.exit(1 if replay.refused else 0)
 
 

@@ -17,8 +17,6 @@ from stream.rulebook.paragraphs import ids, load
 from stream.simulate.faults import FAULTS
 from stream.simulate.tables import Order, Truth, injections, reports
 
-LATE_SECONDS = 1.0
-
 
 def _faults(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
     out = []
@@ -72,8 +70,9 @@ def _write(out: BinaryIO, told: BinaryIO | None, order: Order, speed: float | No
 @click.option("--prefix", default="", help="Of the topics.")
 @click.option("--speed", type=float, help="Real time times this; as fast as can be if not given.")
 def command(
-    rules: str, rounds: int, tables: int, seats: int, seed: int, inject: str | None, every: int, faults: tuple[str, ...],
-    jitter: int, truth: str | None, out: str | None, broker: str | None, prefix: str, speed: float | None,
+    rules: str, rounds: int, tables: int, seats: int, seed: int, inject: str | None, every: int,
+    faults: tuple[str, ...], jitter: int, truth: str | None, out: str | None, broker: str | None, prefix: str,
+    speed: float | None,
 ) -> None:  # fmt: skip
     """Deal rounds at simulated tables and print what their devices report, in order of arrival."""
     if rules not in ids():
@@ -86,9 +85,9 @@ def command(
     with ExitStack() as stack:
         told = stack.enter_context(Path(truth).open("wb")) if truth else None
         if broker:
-            from stream.simulate.produce import produce  # noqa: PLC0415  # aiokafka only where it is used
+            from stream.simulate.produce import produce
 
-            count = asyncio.run(produce(_paced(order, speed), broker, prefix, told))
+            count = asyncio.run(produce(order, broker, prefix, speed=speed, told=told))
         else:
             file = stack.enter_context(Path(out).open("wb")) if out else sys.stdout.buffer
             count = _write(file, told, order, speed)

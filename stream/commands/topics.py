@@ -12,8 +12,12 @@ from aiokafka.errors import KafkaError
 from stream.worker.topics import Difference, apply, declared, differences
 
 T = TypeVar("T")
-BROKER = click.option("--broker", envvar="MISDEAL_BROKER", default="127.0.0.1:9092", show_default=True, help="host:port")
-GROUP = click.option("--group", envvar="MISDEAL_GROUP", default="misdeal-judge", show_default=True, help="The worker's group.")
+BROKER = click.option(
+    "--broker", envvar="MISDEAL_BROKER", default="127.0.0.1:9092", show_default=True, help="host:port"
+)
+GROUP = click.option(
+    "--group", envvar="MISDEAL_GROUP", default="misdeal-judge", show_default=True, help="The worker's group."
+)
 PREFIX = click.option("--prefix", envvar="MISDEAL_PREFIX", default="", help="What all topics of this site begin with.")
 
 
@@ -59,11 +63,7 @@ def plan(group: str, prefix: str, partitions: int) -> None:
 def apply_(broker: str, group: str, prefix: str, partitions: int, replication: int) -> None:
     """Make what is missing, set what is otherwise, print what was done."""
     topics = declared(group, prefix)
-    _tell(
-        asyncio.run(
-            _with_admin(broker, lambda a: apply(a, topics, partitions=partitions, replication=replication))
-        )
-    )
+    _tell(asyncio.run(_with_admin(broker, lambda a: apply(a, topics, partitions=partitions, replication=replication))))
 
 
 @command.command()

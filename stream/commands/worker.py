@@ -8,14 +8,14 @@ import click
 from stream.worker.settings import VARIABLES, SettingError, read
 
 
-
 @click.command(
-    help="Judge the telemetry on a broker's topics and publish verdicts, until SIGTERM.\n\nSettings come from the environment:\n\n"
+    help="Judge the telemetry on a broker's topics and publish verdicts, until SIGTERM.\n\n"
+    "Settings come from the environment:\n\n"
     + "\n\n".join(f"{name}: {what} [{default or 'none'}]" for name, (_, default, _, what) in VARIABLES.items())
 )
 def command() -> None:
     """Run the worker."""
-    from stream.worker.run import NotReady, run  # noqa: PLC0415  # Faust is loaded only here
+    from stream.worker.run import NotReady, run  # Faust is loaded only here
 
     try:
         settings = read(os.environ)

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final, Literal, get_args
 from msgspec import Meta, Struct
 
 from stream.deal import words as w
-from stream.deal.cards import UNSEEN, Card
+from stream.deal.cards import Card
 
 Topic = Literal["card-reader", "shuffler", "floor"]
 
@@ -520,5 +520,3 @@ class EventCorrected(DeviceEvent, frozen=True, kw_only=True, tag="event.correcte
 
 AnyEvent = Uncorrected | EventCorrected
 TYPES: Final[dict[str, type[Event]]] = {str(t.__struct_config__.tag): t for t in get_args(AnyEvent)}
-
-__all__ = ["TYPES", "UNSEEN", "AnyEvent", "Event", *(t.__name__ for t in TYPES.values())]

@@ -93,7 +93,7 @@ class _Context:
         if any(v is None for v in fields.values()):
             fields = {k: v for k, v in fields.items() if v is not None}
         tag = kind.__struct_config__.tag
-        event: ev.Event = msgspec.convert(fields | {"type": tag}, ev.AnyEvent)  # type: ignore[arg-type]
+        event: ev.Event = msgspec.convert(fields | {"type": tag}, ev.AnyEvent)
         self.heard(event)
         return event
 
@@ -215,9 +215,7 @@ def _split(text: str) -> Iterator[str]:
 def show(events: Iterable[ev.Event], *, start: datetime = START) -> str:
     """Lines of notation that `parse` reads back into equal events (with `table` of the first event)."""
     events = list(events)
-    context = _Context(
-        table=events[0].table if events else TABLE, at=start - timedelta(milliseconds=STEP_MS)
-    )
+    context = _Context(table=events[0].table if events else TABLE, at=start - timedelta(milliseconds=STEP_MS))
     lines: list[list[str]] = []
     i = 0
     while i < len(events):

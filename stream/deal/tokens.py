@@ -81,8 +81,7 @@ def _form(kind: type[ev.Event], template: str, **fixed: object) -> Form:
     fields = tuple(_FIELD.findall(template))
     pieces = _FIELD.split(template)
     pattern = "".join(
-        f"(?P<{piece}>{PATTERNS.get(piece, _ID)})" if i % 2 else re.escape(piece)
-        for i, piece in enumerate(pieces)
+        f"(?P<{piece}>{PATTERNS.get(piece, _ID)})" if i % 2 else re.escape(piece) for i, piece in enumerate(pieces)
     )
     return Form(kind, template, fields, tuple(fixed.items()), re.compile(pattern))
 

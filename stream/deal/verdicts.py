@@ -127,9 +127,7 @@ class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str
 
 
-def identify(
-    table: str, rnd: str | Identity, rules: str | None, atom: str, scope: Scope
-) -> str:
+def identify(table: str, rnd: str | Identity, rules: str | None, atom: str, scope: Scope) -> str:
     """The deterministic id of a verdict: 16 hex digits over what it is about.
 
     `rnd` is the round's id; between rounds the deciding event stands for it.

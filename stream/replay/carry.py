@@ -62,8 +62,8 @@ class Watch:
         device = heard.device
         before = self.last.get(device)
         if before is not None and (heard.seq != before.seq + 1 or heard.boot != before.boot):
-            # a reboot begins at 0 and is no fault
-            if heard.boot == before.boot or heard.seq != 0:
+            rebooted = heard.boot != before.boot and heard.seq == 0  # no fault
+            if not rebooted:
                 self.found.append(Interruption("sequence_gap", device, before, heard, heard))
         if device in self.down:
             self._back(heard)

@@ -115,7 +115,11 @@ def _verdict(scene: Scene, setup: Setup, atom: Atom, group: list[Finding]) -> Ve
 
 
 def _more(count: int) -> str:
-    return "One more act of this round departed likewise." if count == 1 else f"{count} more acts of this round departed likewise."
+    return (
+        "One more act of this round departed likewise."
+        if count == 1
+        else f"{count} more acts of this round departed likewise."
+    )
 
 
 EvidenceRole = Literal["deciding", "supporting", "remedy"]
@@ -174,7 +178,11 @@ def video(events: Sequence[Heard]) -> Video:
 
 
 def digest(
-    shown: Shown, events: Sequence[tuple[Heard, str]], rules: str | None, edition: str | None, settings: object
+    shown: Shown,
+    events: Sequence[tuple[Heard, str]],
+    rules: str | None,
+    edition: str | None,
+    settings: object,
 ) -> str:
     """SHA-256 over the masked evidence in canonical form, the rule set and the settings."""
     plain = {
@@ -206,7 +214,10 @@ def notice(
     known, where = scene.where(deciding)
     setup = scene.setup
     rules = setup.law.rules if setup else None
-    events: list[tuple[Heard, EvidenceRole]] = [(deciding, "deciding"), *((h, "supporting") for h in supporting)]
+    events: list[tuple[Heard, EvidenceRole]] = [
+        (deciding, "deciding"),
+        *((h, "supporting") for h in supporting),
+    ]
     told = _told(scene, deciding)
     shown = Shown(told)
     rules_id = rules.id if rules else None

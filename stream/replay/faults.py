@@ -119,20 +119,20 @@ def table_faults(scene: Scene, carry: Carry, opened: Heard | None, *, first: boo
         yield _not_opened(scene, begin, opened)
     elif scene.round is not None and carry.shut is not None:
         yield _not_opened(scene, scene.round, None)
-    if scene.opened is not None and scene.setup is None and opened is not None:
-        if any(h is opened for h in scene.events):
-            yield notice(
-                scene,
-                kind="advisory",
-                code="rule_set_unknown",
-                scope=Scope("table"),
-                deciding=opened,
-                status="final",
-                severity="critical",
-                what="The table was opened under a rule set that is not held, so nothing of it is judged.",
-                expected="A table names a rule set of `misdeal rules list`.",
-                observed=f"The table names {scene.opened.rules}.",
-            )
+    unknown = scene.opened is not None and scene.setup is None
+    if unknown and scene.opened is not None and any(h is opened for h in scene.events) and opened is not None:
+        yield notice(
+            scene,
+            kind="advisory",
+            code="rule_set_unknown",
+            scope=Scope("table"),
+            deciding=opened,
+            status="final",
+            severity="critical",
+            what="The table was opened under a rule set that is not held, so nothing of it is judged.",
+            expected="A table names a rule set of `misdeal rules list`.",
+            observed=f"The table names {scene.opened.rules}.",
+        )
 
 
 def _not_opened(scene: Scene, begin: Heard, opened: Heard | None) -> Verdict:

@@ -65,7 +65,9 @@ def _setup(rules: str, senses: frozenset[str], approved: bool, options: tuple[tu
     readings = {k: i.default for k, i in law.rules.interpretation.items()}
     settings = {**ENGINE_SETTINGS, **law.rules.settings, **readings, **dict(options)}
     monitored = frozenset(
-        a.id for a in law.rules.atom if law.monitored(a, senses, approved=approved)  # type: ignore[arg-type]  # senses
+        a.id
+        for a in law.rules.atom
+        if law.monitored(a, senses, approved=approved)  # type: ignore[arg-type]  # senses
     )
     checks = {
         moment: kept
@@ -92,9 +94,7 @@ def plan_of(rules: str, seats: tuple[Seat, ...], settings: tuple[tuple[str, Sett
 
 
 @lru_cache(maxsize=4096)
-def variants_of(
-    rules: str, seats: tuple[Seat, ...], settings: tuple[tuple[str, Setting], ...]
-) -> tuple[Variant, ...]:
+def variants_of(rules: str, seats: tuple[Seat, ...], settings: tuple[tuple[str, Setting], ...]) -> tuple[Variant, ...]:
     """The rule set's whole deals that are wrong in one way, for these seats."""
     return tuple(load(rules).module.variants(plan_of(rules, seats, settings)))
 
@@ -196,11 +196,7 @@ class Fold:
             self.clean = False
             return
         step = plan[cursor]
-        if (
-            step.position != act.position
-            or step.facing != act.facing
-            or (step.exact and step.index != act.index)
-        ):
+        if step.position != act.position or step.facing != act.facing or (step.exact and step.index != act.index):
             self.clean = False
             return
         self.last_draw, self.cursor = act.draw or 0, cursor + 1

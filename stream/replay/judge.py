@@ -24,6 +24,7 @@ from stream.rulebook.findings import Finding
 from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.steps import Act
 
+
 def judge(
     table: str,
     carry: Carry,
@@ -184,7 +185,7 @@ def _doubtful_seat(
     *,
     closed: bool,
 ) -> bool:
-    """Whether the deal is lawful if one wager, placed or taken back about when the deal began, is read the other way."""
+    """Whether the deal is lawful if one wager, placed or taken back about its beginning, is read the other way."""
     begin = facts.first_draw or next(iter(facts.placements), None)
     if not explanation.departures or begin is None:
         return False
@@ -232,15 +233,10 @@ def _weighed(scene: Scene, s: Setup, findings: Iterable[Finding]) -> Iterator[Fi
     """Findings with what the devices can't vouch for made undetermined."""
     least = number(s.settings, "identity_confidence")
     for f in findings:
-        if f.cause is None and f.absence is not None and _unseen(scene, f):
-            yield replace(f, cause="coverage")
-        elif f.cause is None and f.deciding.event.confidence < least:
-            yield replace(f, cause="coverage")
-        else:
-            yield f
+        doubtful = f.deciding.event.confidence < least or _unseen(scene, f)
+        yield replace(f, cause="coverage") if f.cause is None and doubtful else f
 
 
 def _unseen(scene: Scene, f: Finding) -> bool:
     gap = f.absence
-    assert gap is not None
-    return any(gap.sense in i.senses and i.covers(gap.begin, gap.end) for i in scene.interruptions)
+    return gap is not None and any(gap.sense in i.senses and i.covers(gap.begin, gap.end) for i in scene.interruptions)

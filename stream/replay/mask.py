@@ -29,9 +29,13 @@ class Shown:
                 if event.facing == "up":
                     place = (event.position, event.index)
                     self._show(place, at.get(place))
-            elif (isinstance(event, ev.CardDrawn) and event.face_up) or isinstance(event, ev.CardSeen):
-                if event.draw is not None:
-                    self.draws.add(event.draw)
+            else:
+                self._found_face_up(event)
+
+    def _found_face_up(self, event: ev.AnyEvent) -> None:
+        seen = (isinstance(event, ev.CardDrawn) and event.face_up) or isinstance(event, ev.CardSeen)
+        if seen and event.draw is not None:  # type: ignore[union-attr]  # one of the two
+            self.draws.add(event.draw)  # type: ignore[union-attr]  # same
 
     def _show(self, place: tuple[str, int], draw: int | None) -> None:
         self.places.add(place)

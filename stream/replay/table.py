@@ -99,8 +99,7 @@ class Table:
             tail = self.tails[event.device] = Tail(event.boot, event.seq, at)
         elif (event.boot, event.seq) > (tail.boot, tail.seq):
             tail.boot, tail.seq = event.boot, event.seq
-            if at > tail.when:
-                tail.when = at
+            tail.when = max(tail.when, at)
         else:
             self._hear_late(event, at, mark)
             return
@@ -132,8 +131,7 @@ class Table:
         elif isinstance(event, ev.EventCorrected):
             self._correct(heard, event)
         elif isinstance(event, ev.DeviceOnline) and event.sense is None:
-            if tail.online is None or heard[2:4] > tail.online[2:4]:
-                tail.online = heard
+            tail.online = max(tail.online or heard, heard, key=lambda h: h[2:4])
 
     def _hear_late(self, event: ev.AnyEvent, at: int, mark: int) -> None:
         """Not the newest of its device: a repeat, a conflict, one that fills a gap, or too late."""
@@ -374,9 +372,7 @@ class Table:
             if segment.name:
                 self.touched.add(segment.name)
 
-    def _judged(
-        self, k: int, segment: Segment, mine: tuple[Interruption, ...], *, closed: bool
-    ) -> list[Verdict]:
+    def _judged(self, k: int, segment: Segment, mine: tuple[Interruption, ...], *, closed: bool) -> list[Verdict]:
         begins = self.fresh and (k == 0 or (k == 1 and not self.segments[0].events))
         events = segment.events
         if not events:
@@ -463,9 +459,7 @@ class Table:
         """The settled table as bytes, but for its closed segments, which it names: see `closed`."""
         last = self.segments[-1]
         tails = {
-            d: _TailRecord(
-                t.boot, t.seq, t.when, sorted(str(k.__struct_config__.tag) for k in t.kinds), t.online
-            )
+            d: _TailRecord(t.boot, t.seq, t.when, sorted(str(k.__struct_config__.tag) for k in t.kinds), t.online)
             for d, t in self.tails.items()
         }
         return _encode(

@@ -68,7 +68,8 @@ class Facts:
 
     __slots__ = (
         "_later", "assets", "burned", "calls", "chosen", "closed", "collected", "complete_at", "completes",
-        "dealt_from", "decided", "decks", "discarded", "draws", "explained", "faces", "first_draw", "folding", "hidden", "holding", "last_draw",
+        "dealt_from", "decided", "decks", "discarded", "draws", "explained", "faces", "first_draw", "folding",
+        "hidden", "holding", "last_draw",
         "last_placed", "loads", "opened", "placed", "placements", "returned", "reveal", "round", "settings",
         "settled", "source", "touches", "turns", "voids", "wagers",
     )  # fmt: skip
@@ -223,7 +224,8 @@ def _placed(f: Facts, h: Heard, e: ev.CardPlaced) -> None:
         f.placements.append(h)
     else:
         before = f.placed[e.draw].event
-        f.faces.pop((before.position, before.index), None)  # type: ignore[union-attr]  # a card.placed
+        assert isinstance(before, ev.CardPlaced)
+        f.faces.pop((before.position, before.index), None)
     if e.draw is not None:
         f.placed[e.draw] = h
     f.last_placed = h
@@ -326,9 +328,7 @@ def _shuffle_completed(f: Facts, h: Heard, e: ev.ShuffleCompleted) -> None:
     f.decks[e.deck] = DeckFacts("completed", before.method, before.mode, e.count, before.begun, h)
 
 
-def _shuffle_failed(
-    f: Facts, h: Heard, e: ev.ShuffleJammed | ev.ShuffleStopped | ev.ShuffleAborted
-) -> None:
+def _shuffle_failed(f: Facts, h: Heard, e: ev.ShuffleJammed | ev.ShuffleStopped | ev.ShuffleAborted) -> None:
     before = f.decks.get(e.deck, DeckFacts())
     f.decks[e.deck] = DeckFacts("failed", before.method, before.mode, None, before.begun, h)
 

@@ -119,11 +119,7 @@ def order(f: Facts, h: Heard) -> Sequence[Finding]:
     call = f.call_after(None)
     if call is None:
         found.append(_no_call(f, h, atom))
-    elif (
-        load is not None
-        and f.setting("I-17-a1") == "follow"
-        and f.call_after(load.heard) is None
-    ):
+    elif load is not None and f.setting("I-17-a1") == "follow" and f.call_after(load.heard) is None:
         found.append(
             Finding(
                 atom=atom,
@@ -131,7 +127,7 @@ def order(f: Facts, h: Heard) -> Sequence[Finding]:
                 supporting=(call, load.heard),
                 interpretations=("I-17-a1",),
                 cause="order" if f.maybe_after(load.heard) else None,
-                observed='"No more bets" was called before the deck was put in the shoe, and not again before the first card.',
+                observed='"No more bets" was called before the deck was put in the shoe, and not again after it.',
             )
         )
     return found
@@ -262,9 +258,7 @@ def over_the_container(f: Facts, h: Heard) -> Sequence[Finding]:
 
 def _hand_deal(f: Facts) -> bool:
     """Whether this round is dealt from the hand, as far as it has been seen."""
-    return f.round is not None and f.closed is None and (
-        f.source == "hand" or (f.source is None and "hand" in f.loads)
-    )
+    return f.round is not None and f.closed is None and (f.source == "hand" or (f.source is None and "hand" in f.loads))
 
 
 @_checks.on(ev.CardDrawn, ev.CardPlaced, atoms=["17.8(a)2.iv-hands"])
@@ -453,7 +447,7 @@ def untouched(f: Facts, h: Heard) -> Sequence[Finding]:
         assert isinstance(act, ev.CardsTouched | ev.CardsHandled)
         seat = act.seat
         said = f"The player at {seat} {'touched' if isinstance(act, ev.CardsTouched) else 'took up'} cards."
-    last = next(reversed([s for s in f.later(h, ev.WagerSettled)]), None)
+    last = next(reversed(list(f.later(h, ev.WagerSettled))), None)
     settled = last is not None and unsure(last, h)
     return [
         Finding(

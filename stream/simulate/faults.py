@@ -53,9 +53,7 @@ def skew(reports: list[Report], rate: float, random: Random) -> list[Report]:
         return reports
     device = random.choice(sorted({e.device for _, e in reports}))
     ahead = timedelta(milliseconds=300)
-    return [
-        (t, replace(e, at=e.at + ahead, clock_ms=320) if e.device == device else e) for t, e in reports
-    ]
+    return [(t, replace(e, at=e.at + ahead, clock_ms=320) if e.device == device else e) for t, e in reports]
 
 
 def drop(reports: list[Report], rate: float, random: Random) -> list[Report]:

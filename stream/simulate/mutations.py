@@ -257,9 +257,7 @@ def settled_on_neighbour(r: Round) -> None:
     if h.fields["outcome"] == "returned":
         h.fields["outcome"] = "collected"
     other = next(s for s in r.seats if s != h.fields["seat"])
-    h.fields["on"] = tuple(
-        ev.CardAt(other, c.index) if c.position == h.fields["seat"] else c for c in h.fields["on"]
-    )
+    h.fields["on"] = tuple(ev.CardAt(other, c.index) if c.position == h.fields["seat"] else c for c in h.fields["on"])
     r.positions = (h.fields["seat"],)
 
 

@@ -1,6 +1,7 @@
 """Simulated reports onto a broker's topics."""
 
-from collections.abc import Iterable
+import asyncio
+import time
 from typing import Any, BinaryIO
 
 import msgspec
@@ -8,7 +9,7 @@ from aiokafka import AIOKafkaProducer
 
 from stream.deal import events as ev
 from stream.deal.wire import encode
-from stream.simulate.tables import Truth
+from stream.simulate.tables import Order, reports
 
 FLUSH_EVERY = 500
 
@@ -23,25 +24,27 @@ def topic_of(event: ev.AnyEvent) -> str:
     return "tables.card-reader.v1"
 
 
-async def produce(
-    events: Iterable[tuple[ev.AnyEvent, Truth | None]], broker: str, prefix: str, told: BinaryIO | None
-) -> int:
-    """Send all, in order, keyed by table; returns how many."""
+async def produce(order: Order, broker: str, prefix: str, *, speed: float | None, told: BinaryIO | None) -> int:
+    """Send all reports in order of arrival, keyed by table, at real time times `speed`; returns how many."""
     producer = AIOKafkaProducer(bootstrap_servers=broker, acks="all", enable_idempotence=True, linger_ms=5)
     await producer.start()
     count = 0
     pending: list[Any] = []
+    begun, first = time.monotonic(), None
     try:
-        for event, truth in events:
+        for (arrival, event), truth in reports(order):
+            first = arrival if first is None else first
+            wait = (arrival - first) / 1e6 / speed - (time.monotonic() - begun) if speed else 0
+            if wait > 0:
+                await asyncio.sleep(wait)
             pending.append(await producer.send(prefix + topic_of(event), encode(event), key=event.table.encode()))
             count += 1
             if len(pending) >= FLUSH_EVERY:
-                for future in pending:
-                    await future
+                await asyncio.gather(*pending)
                 pending.clear()
             if truth is not None and told is not None:
                 told.write(msgspec.json.encode(vars(truth)) + b"\n")
-        await producer.flush()
+        await asyncio.gather(*pending)
     finally:
         await producer.stop()
     return count

@@ -110,7 +110,15 @@ def _do(r: Round, due: object, deck: Iterator[Card]) -> None:
             drawn = Drawn(next(deck))
             draw_hand, place_hand = ("right", "right") if r.by_hand else ("left", "right")
             source = "hand" if r.by_hand else "manual_shoe"
-            h = r.add("shoe", ev.CardDrawn, "draw", r.pause(500, 800), card=drawn.card, source=source, hand=draw_hand)
+            h = r.add(
+                "shoe",
+                ev.CardDrawn,
+                "draw",
+                r.pause(500, 800),
+                card=drawn.card,
+                source=source,
+                hand=draw_hand,
+            )
             h.card = drawn
             face = drawn.card if facing == "up" else UNSEEN
             h = r.add(
@@ -135,7 +143,10 @@ def _do(r: Round, due: object, deck: Iterator[Card]) -> None:
 
 
 def _settle(r: Round, seat: Seat, areas: tuple[str, ...]) -> None:
-    cards: list[tuple[Position, int, Card]] = [*((seat, i, c.card) for i, c in r.hands[seat]), *(("C", i, c.card) for i, c in r.hands["C"])]
+    cards: list[tuple[Position, int, Card]] = [
+        *((seat, i, c.card) for i, c in r.hands[seat]),
+        *(("C", i, c.card) for i, c in r.hands["C"]),
+    ]
     outcome = worth([card for _, _, card in cards])
     on = tuple(ev.CardAt(p, i) for p, i, _ in cards)
     for area in areas:

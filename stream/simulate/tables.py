@@ -74,7 +74,8 @@ def _table(order: Order, law: Law, n: int) -> Iterator[tuple[Report, Truth | Non
     random = Random(f"{order.seed}/{n}")
     name = f"T{n + 1:03d}"
     begin = order.start + timedelta(milliseconds=random.randint(0, 30_000))
-    wanted = cycle(order.inject) if order.inject else None
+    turn = n * 4 % len(order.inject) if order.inject else 0  # tables begin at different places of the list
+    wanted = cycle(order.inject[turn:] + order.inject[:turn]) if order.inject else None
     line = _Line(order, name, random)
     yield from line.send([line.opened(begin)], None)
     now = begin + timedelta(milliseconds=1500)
@@ -151,7 +152,7 @@ class _Line:
         seq = self.seq.get(name, -1) + 1
         self.seq[name] = seq
         made = kind(table=self.table, device=name, boot=0, seq=seq, at=at, clock_ms=CLOCK_MS, **fields)
-        return cast(ev.AnyEvent, made)
+        return cast("ev.AnyEvent", made)
 
     def number(self, rnd: Round, begin: datetime) -> list[ev.AnyEvent]:
         """The events of a round with heartbeats between them, each device counting its own."""

@@ -1,9 +1,9 @@
 """The worker's topology: three source topics, one agent, state per table, alerts and dead letters.
 
-    tables.card-reader.v1 --+
-    tables.shuffler.v1    --+--> judge --> surveillance.alerts.v1
-    tables.floor.v1       --+      |-----> surveillance.dead-letters.v1
-                                   '-----> the state's changelog
+tables.card-reader.v1 --+
+tables.shuffler.v1    --+--> judge --> surveillance.alerts.v1
+tables.floor.v1       --+      |-----> surveillance.dead-letters.v1
+                               '-----> the state's changelog
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class Worker:
             table_standby_replicas=0,
             stream_recovery_delay=0.0,
             web_enabled=False,  # it serves table contents without a password
-            agent_supervisor="mode.CrashingSupervisor",  # an error of ours ends the process before anything is acknowledged
+            agent_supervisor="mode.CrashingSupervisor",  # an error of ours ends the process, nothing acknowledged
         )
 
     def _topic(self, name: str, partitions: int) -> Any:
@@ -117,7 +117,7 @@ class Worker:
                     await owner.take()
                     self.owners[batch.number] = owner
                 for i in range(0, len(batch.items) or 1, SLICE):
-                    if i and not consumer._live(generation):  # noqa: SLF001  # our own consumer
+                    if i and not consumer.live(generation):
                         break  # the rest is read again
                     await owner.work(batch.items[i : i + SLICE])
                     if slow:
@@ -169,7 +169,7 @@ class Worker:
         return offset
 
     def crash(self, where: str) -> None:
-        """Die here with the chance that `MISDEAL_CRASH` gives this place (`claim:0.1,verdict:0.01`): for crash tests."""
+        """Die here with the chance that `MISDEAL_CRASH` gives this place (`claim:0.1,verdict:1`): for crash tests."""
         for part in os.environ.get("MISDEAL_CRASH", "").split(","):
             name, _, chance = part.partition(":")
             if name == where and random.random() < float(chance or 1):  # noqa: S311  # no secret

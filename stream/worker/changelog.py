@@ -45,7 +45,7 @@ class Kept:
         stamp = _decode_stamp(value)
         if stamp.version not in READABLE:
             raise Lost(
-                f"a changelog record has format {stamp.version}; this version reads {READABLE.start} to {READABLE.stop - 1}. "
+                f"a changelog record has format {stamp.version}; {READABLE.start} to {READABLE.stop - 1} can be read. "
                 "Run the version that wrote it, or one after it."
             )
         if self.stale(stamp.epoch):

@@ -131,9 +131,11 @@ class Docket:
         for name in [n for n, p in self.pending.items() if n not in wanted and p.segment in touched]:
             del self.pending[name]
         for name, p in self.published.items():
-            vanished = name not in wanted and (p.segment in touched or (name in self._orphans and p.segment not in here))
+            vanished = name not in wanted and (
+                p.segment in touched or (name in self._orphans and p.segment not in here)
+            )
             if vanished and not p.withdrawn and name not in self.pending:
-                self.pending[name] = Pending(p.segment, None, b"", False, now, self.event_time)
+                self.pending[name] = Pending(p.segment, None, b"", urgent=False, since=now, since_event=self.event_time)
         for v in left:
             if v.id in self.pending:
                 self.pending[v.id].forced = True
@@ -154,9 +156,7 @@ class Docket:
             return
         waiting = self.pending.get(name)
         if waiting is None:
-            self.pending[name] = Pending(
-                segment, verdict, body, _urgent(verdict), now, self.event_time, forced
-            )
+            self.pending[name] = Pending(segment, verdict, body, _urgent(verdict), now, self.event_time, forced)
         else:
             waiting.segment, waiting.verdict, waiting.body = segment or waiting.segment, verdict, body
 
@@ -193,7 +193,11 @@ class Docket:
         revision = Revision(epoch, before.number + 1 if before else 1)
         withdrawn = verdict.status == "withdrawn"
         self.published[name] = Published(
-            *revision, fingerprint(body), b"" if withdrawn else zlib.compress(body, 6), pending.segment, withdrawn
+            *revision,
+            fingerprint(body),
+            b"" if withdrawn else zlib.compress(body, 6),
+            pending.segment,
+            withdrawn,
         )
         self._orphans.discard(name)
         del self.pending[name]
@@ -230,9 +234,7 @@ class Docket:
     def head(self, epoch: int, covered_alerts: tuple[int, int]) -> bytes:
         """The head as bytes; valid once the closed rounds it names are acknowledged."""
         due = sorted({p.segment for p in self.pending.values()})
-        return _encode(
-            Head(VERSION, epoch, covered_alerts, dict(self.offsets), self.table.head(), self.published, due)
-        )
+        return _encode(Head(VERSION, epoch, covered_alerts, dict(self.offsets), self.table.head(), self.published, due))
 
     def covered(self) -> list[str]:
         """The head is acknowledged: nothing is uncovered. Returns the rounds whose records are not needed any more."""

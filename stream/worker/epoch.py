@@ -80,7 +80,10 @@ class AlertsReader:
     async def _open(self) -> Any:
         if self._client is None:
             self._client = AIOKafkaConsumer(
-                bootstrap_servers=self.bootstrap, enable_auto_commit=False, auto_offset_reset="none", fetch_max_wait_ms=20
+                bootstrap_servers=self.bootstrap,
+                enable_auto_commit=False,
+                auto_offset_reset="none",
+                fetch_max_wait_ms=20,
             )
             await self._client.start()
         return self._client
@@ -141,7 +144,7 @@ async def claim(
     end = await reader.end(number)
     if begin > end:
         raise Lost(
-            f"alerts partition {number} ends at {end} but the state covers {begin}: the topic was emptied or made anew. "
+            f"alerts partition {number} ends at {end} but the state covers {begin}: it was emptied or made anew. "
             "Start with a new group (MISDEAL_GROUP), or restore the topic."
         )
     seen = InForce(epoch_there)

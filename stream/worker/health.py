@@ -25,7 +25,11 @@ class WorkerMetrics(Collector):
             ("skipped", counts.skipped, "Records that the state had covered already."),
             ("dead_letters", counts.dead_letters, "Records that could not be read."),
             ("forwarded", counts.forwarded, "Records sent on to their table's own partition."),
-            ("unknown_fields", self.worker.records.unknown_fields, "Fields of events that are not known, ignored."),
+            (
+                "unknown_fields",
+                self.worker.records.unknown_fields,
+                "Fields of events that are not known, ignored.",
+            ),
             ("withdrawn", counts.withdrawn, "Verdicts published and taken back."),
             ("snapshots", counts.snapshots, "Records written to the changelog."),
             ("snapshot_bytes", counts.snapshot_bytes, "Bytes written to the changelog."),

@@ -6,7 +6,7 @@ verdicts acknowledged, then rounds, then the heads that cover them, then offsets
 
 import os
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final, Protocol
@@ -54,13 +54,15 @@ class Desk(Protocol):
     source_uri: str
     holds: Holds
     counts: Counts
-    kept: Callable[[int], Kept]
     reader: Any
 
     async def send(
         self, topic: str, number: int | None, key: bytes | None, value: bytes | None, headers: Any
     ) -> Awaitable[Any]:
         """Send a record; awaiting gives the future of its acknowledgement."""
+
+    def kept(self, number: int) -> Kept:
+        """The changelog of a partition."""
 
     def write(self, number: int, key: bytes, value: bytes | None) -> Awaitable[Any]:
         """Send a changelog record; gives the future of its acknowledgement."""
@@ -160,15 +162,17 @@ class Owner:
             committed = self.desk.committed(topic, self.number)
             if committed > 0 and kept.last < 0:
                 raise Lost(
-                    f"{topic}, partition {self.number}, is committed up to {committed} but the changelog is empty: it was "
-                    "lost or made anew. Start with a new group (MISDEAL_GROUP) to read the sources again."
+                    f"{topic}, partition {self.number}, is committed up to {committed} but the changelog is empty: "
+                    "it was lost or made anew. Start with a new group (MISDEAL_GROUP) to read the sources again."
                 )
 
     async def _repair(self, kept: Kept) -> None:
         """Write good records again whose newest record is a stale one: compaction would keep only that."""
         lost = kept.spoiled - kept.values.keys() - {EPOCH_KEY}
         if any(b"\0" not in key for key in lost):
-            raise Lost("only a stale record of a table is left on the changelog; start with a new group (MISDEAL_GROUP).")
+            raise Lost(
+                "only a stale record of a table is left on the changelog; start with a new group (MISDEAL_GROUP)."
+            )
         for key in sorted(kept.spoiled & kept.values.keys()):
             await self.desk.write(self.number, key, self._restamped(kept.values[key], key))
         kept.spoiled.clear()

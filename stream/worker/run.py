@@ -81,7 +81,9 @@ def run(settings: Settings) -> None:
     worker = Worker(settings, partitions)
     _attend(worker)
     worker.app.finalize()
-    process = _Process(worker.app, loop=loop, override_logging=False, redirect_stdouts=False, quiet=True, loglevel="WARN")
+    process = _Process(
+        worker.app, loop=loop, override_logging=False, redirect_stdouts=False, quiet=True, loglevel="WARN"
+    )
     process.spinner = None
     try:
         process.execute_from_commandline()

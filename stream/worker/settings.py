@@ -79,14 +79,39 @@ def _level(text: str) -> str:
 
 VARIABLES: Mapping[str, tuple[str, str, Callable[[str], object], str]] = {
     "MISDEAL_BROKER": ("broker", "127.0.0.1:9092", _broker, "Kafka, host:port, several parted by commas"),
-    "MISDEAL_GROUP": ("group", "misdeal-judge", _name, "consumer group; its name is also that of the state topic"),
+    "MISDEAL_GROUP": (
+        "group",
+        "misdeal-judge",
+        _name,
+        "consumer group; its name is also that of the state topic",
+    ),
     "MISDEAL_PREFIX": ("prefix", "", _name_or_empty, "what all topics of this site begin with"),
-    "MISDEAL_MEMBER": ("member", "", _name_or_empty, "static member id, only where a supervisor restarts the same id at once"),
-    "MISDEAL_HOLD_MS": ("hold_s", "2000", _milliseconds, "how long a new or changed verdict waits, milliseconds"),
+    "MISDEAL_MEMBER": (
+        "member",
+        "",
+        _name_or_empty,
+        "static member id, only where a supervisor restarts the same id at once",
+    ),
+    "MISDEAL_HOLD_MS": (
+        "hold_s",
+        "2000",
+        _milliseconds,
+        "how long a new or changed verdict waits, milliseconds",
+    ),
     "MISDEAL_HOLD_URGENT_MS": ("urgent_hold_s", "200", _milliseconds, "the same for urgent paragraphs"),
-    "MISDEAL_SESSION_S": ("session_s", "10", _seconds(6, 120), "group session: how long a dead worker's tables wait, seconds"),
+    "MISDEAL_SESSION_S": (
+        "session_s",
+        "10",
+        _seconds(6, 120),
+        "group session: how long a dead worker's tables wait, seconds",
+    ),
     "MISDEAL_COMMIT_S": ("commit_s", "1", _seconds(0.2, 60), "between commits, seconds"),
-    "MISDEAL_HTTP": ("http", "127.0.0.1:9170", _address, "where /healthz and /metrics are served; off for nowhere"),
+    "MISDEAL_HTTP": (
+        "http",
+        "127.0.0.1:9170",
+        _address,
+        "where /healthz and /metrics are served; off for nowhere",
+    ),
     "MISDEAL_LOG": ("log", "info", _level, "debug, info, warning or error"),
 }
 """Variable -> field, default, how it is read, what it is."""

@@ -13,8 +13,10 @@ Every rule here answers a failure seen on a real broker; the crash test in tests
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -60,7 +62,7 @@ class Feed:
 
 
 def check_faust() -> None:
-    """Refuse to run over another Faust than the one these methods replace parts of. Raises RuntimeError."""
+    """Refuse to run over another Faust than the one whose methods are replaced here. Raises RuntimeError."""
     if faust.__version__ != FAUST:
         raise RuntimeError(f"faust-streaming {FAUST} is needed, {faust.__version__} is installed")
     for owner, names in (
@@ -70,26 +72,27 @@ def check_faust() -> None:
     ):  # fmt: skip
         for name in names:
             if not callable(getattr(owner, name, None)):
-                raise RuntimeError(f"faust-streaming has no {owner.__name__}.{name}")
+                missing = f"faust-streaming has no {owner.__name__}.{name}"
+                raise RuntimeError(missing)  # noqa: TRY004  # the wrong Faust, not a wrong argument
 
 
 class ConsumerThread(driver.AIOKafkaConsumerThread):
-    """The thread with the Kafka client: a short fetch wait, a watch on heartbeats, and a question to the coordinator."""
+    """The thread with the Kafka client: a short fetch wait, a watch on heartbeats, a question to the coordinator."""
 
     heartbeat_at = 0.0
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         consumer = super()._create_worker_consumer(transport)
-        consumer._fetch_max_wait_ms = FETCH_WAIT_MS  # noqa: SLF001  # Faust offers no setting for it
+        consumer._fetch_max_wait_ms = FETCH_WAIT_MS  # Faust offers no setting for it
         return consumer
 
     def watch_heartbeats(self) -> None:
         """Remember when the last heartbeat was answered."""
-        coordinator = self._consumer._coordinator  # noqa: SLF001  # the client keeps no such time itself
+        coordinator = self._consumer._coordinator  # the client keeps no such time itself
         self.heartbeat_at = time.monotonic()
         if getattr(coordinator, "watched", False):
             return
-        plain = coordinator._do_heartbeat  # noqa: SLF001  # same
+        plain = coordinator._do_heartbeat  # same
 
         async def beat() -> Any:
             begun = time.monotonic()
@@ -98,7 +101,7 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
                 self.heartbeat_at = begun
             return answered
 
-        coordinator._do_heartbeat = beat  # noqa: SLF001  # same
+        coordinator._do_heartbeat = beat  # same
         coordinator.watched = True
 
     async def is_member(self, offsets: Mapping[TopicPartition, int]) -> bool:
@@ -152,7 +155,7 @@ class Consumer(driver.Consumer):
             queue.clear()
         try:
             await asyncio.wait_for(self._idle.wait(), limit)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return False
         return True
 
@@ -171,7 +174,13 @@ class Consumer(driver.Consumer):
         self._paused_partitions.difference_update(revoked)
         await self._on_partitions_revoked(revoked)  # commits
         for tp in revoked:
-            for kept in (self._gap, self._acked, self._acked_index, self._read_offset, self._committed_offset):
+            for kept in (
+                self._gap,
+                self._acked,
+                self._acked_index,
+                self._read_offset,
+                self._committed_offset,
+            ):
                 kept.pop(tp, None)
         # From here to the assignment no commit: it would queue behind the join, come back as an illegal generation,
         # and make this member join again.
@@ -213,7 +222,7 @@ class Consumer(driver.Consumer):
 
     async def _getmany(self, active_partitions: set[TP] | None, timeout: float) -> Any:
         self._fetch_generation = self.app.consumer_generation_id
-        wanted = active_partitions
+        wanted: Any = active_partitions
         if active_partitions:
             # A copy: Faust hands over its live set, and an emptied one would mean all partitions.
             sources = self.app.feed.topics
@@ -229,17 +238,15 @@ class Consumer(driver.Consumer):
 
     async def _drain_messages(self, fetcher: Any) -> None:
         try:
-            while not (self._stopped.is_set() or fetcher._stopped.is_set()):  # noqa: SLF001  # as Faust does
+            while not (self._stopped.is_set() or fetcher._stopped.is_set()):  # as Faust does
                 records, _ = await self._wait_next_records(FETCH_SECONDS)
                 generation = self._fetch_generation
                 await asyncio.sleep(0)
                 if self.flow_active:
                     await self._hand_over({ensure_TP(tp): r for tp, r in (records or {}).items()}, generation)
                 elif records:
-                    try:
+                    with suppress(IllegalStateError):  # the partition was lost meanwhile: the next assignment seeks
                         await self.perform_seek()
-                    except IllegalStateError:
-                        pass  # the partition was lost meanwhile: the next assignment seeks
         except self.consumer_stopped_errors:
             if not self.transport.app.should_stop:
                 raise
@@ -247,13 +254,14 @@ class Consumer(driver.Consumer):
             if not self.transport.app.should_stop:
                 raise
 
-    def _live(self, generation: int) -> bool:
-        return self.flow_active and generation == self.app.consumer_generation_id
+    def live(self, generation: int) -> bool:
+        """Whether batches of a generation may still be worked on."""
+        return bool(self.flow_active and generation == self.app.consumer_generation_id)
 
     async def _hand_over(self, records: Mapping[TP, list[ConsumerRecord]], generation: int) -> None:
         feed: Feed = self.app.feed
         for tp, fetched in records.items():
-            if not self._live(generation):
+            if not self.live(generation):
                 return
             read = self._read_offset[tp]
             new = fetched if read is None or fetched[0].offset > read else [r for r in fetched if r.offset > read]
@@ -282,7 +290,7 @@ class Consumer(driver.Consumer):
 
     def _lags(self, tp: TP) -> bool:
         """Whether the broker has more of a partition than was fetched, or it is not known yet."""
-        subscription = self._thread._consumer._subscription.subscription  # noqa: SLF001  # no public view has it
+        subscription = self._thread._consumer._subscription.subscription  # no public view has it
         if subscription is None:
             return False
         state = subscription.assignment.state_value(TopicPartition(*tp))
@@ -300,20 +308,18 @@ class Consumer(driver.Consumer):
     # --- handing out
 
     def _queues(self) -> list[Any]:
-        return [s.queue for s in self.app.batch_channel._subscribers]  # noqa: SLF001  # Faust offers no other way
+        return [s.queue for s in self.app.batch_channel._subscribers]  # Faust offers no other way
 
     async def _put(self, batch: Batch) -> bool:
-        while self._live(batch.generation):
+        while self.live(batch.generation):
             queues = self._queues()
             if queues and all(q.qsize() < QUEUED for q in queues):
                 for queue in queues:
                     queue.put_nowait(batch)
                 return True
             self._room.clear()
-            try:
+            with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._room.wait(), 0.1)
-            except asyncio.TimeoutError:
-                pass
         return False
 
     def tick(self) -> None:
@@ -331,7 +337,7 @@ class Consumer(driver.Consumer):
     async def batches(self, stream: Any) -> AsyncIterator[Batch]:
         """The batches of the present generation; while one is in hand, partitions do not move."""
         async for batch in stream:
-            if not self._live(batch.generation):
+            if not self.live(batch.generation):
                 continue  # it is fetched again
             self._busy += 1
             self._idle.clear()
@@ -369,7 +375,7 @@ class Consumer(driver.Consumer):
         generation = self.app.consumer_generation_id
         limit = self.app.conf.broker_session_timeout * LEASE
         while time.monotonic() - self._thread.heartbeat_at > limit:
-            if not self._live(generation):
+            if not self.live(generation):
                 raise Given
             await asyncio.sleep(0.1)
 
@@ -414,7 +420,7 @@ class QuietTables(TableManager):
     @property
     def recovery(self) -> Recovery:
         """The service that replays changelogs."""
-        if self._recovery is None:
+        if self._recovery is None:  # type: ignore[has-type]  # Faust's attribute
             self._recovery = QuietRecovery(self.app, self, beacon=self.beacon, loop=self.loop)
         return self._recovery
 

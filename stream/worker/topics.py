@@ -43,9 +43,19 @@ ALERTS: Final = "surveillance.alerts.v1"
 DEAD_LETTERS: Final = "surveillance.dead-letters.v1"
 
 TOPICS: Final = (
-    Topic(SOURCES[0], "telemetry of shoe, layout, rack and deck readers", "table", _kept(15 * DAY_MS, **_TELEMETRY)),
+    Topic(
+        SOURCES[0],
+        "telemetry of shoe, layout, rack and deck readers",
+        "table",
+        _kept(15 * DAY_MS, **_TELEMETRY),
+    ),
     Topic(SOURCES[1], "telemetry of shufflers", "table", _kept(15 * DAY_MS, **_TELEMETRY)),
-    Topic(SOURCES[2], "telemetry of the floor: console, bets, players", "table", _kept(15 * DAY_MS, **_TELEMETRY)),
+    Topic(
+        SOURCES[2],
+        "telemetry of the floor: console, bets, players",
+        "table",
+        _kept(15 * DAY_MS, **_TELEMETRY),
+    ),
     Topic(ALERTS, "verdicts, identities masked", "table", _kept(5 * YEAR_MS)),
     Topic(DEAD_LETTERS, "what could not be read", "original key", _kept(30 * DAY_MS), partitioned=False),
 )
@@ -72,14 +82,20 @@ class Difference:
     detail: str
 
 
-async def differences(admin: AIOKafkaAdminClient, topics: tuple[Topic, ...], partitions: int | None) -> list[Difference]:
+async def differences(
+    admin: AIOKafkaAdminClient, topics: tuple[Topic, ...], partitions: int | None
+) -> list[Difference]:
     """How a broker's topics differ from those declared; `partitions` None: any count, but the same for all."""
     there = {t["topic"]: t for t in await admin.describe_topics() if not t["error_code"]}
     counts = {t.name: len(there[t.name]["partitions"]) for t in topics if t.partitioned and t.name in there}
     wanted = partitions or max(counts.values(), default=0)
     out = [Difference(t.name, "missing", "misdeal topics apply") for t in topics if t.name not in there]
     out += [
-        Difference(name, "partitions", f"has {n}, not {wanted}; a count can't be changed: make new topics under another prefix")
+        Difference(
+            name,
+            "partitions",
+            f"has {n}, not {wanted}; a count can't be changed: make new topics under another prefix",
+        )
         for name, n in counts.items()
         if n != wanted
     ]

@@ -1,18 +1,14 @@
 """The broker under test: a real Kafka, one for the whole run."""
 
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
+from broker.harness import Site
 
-sys.path.insert(0, str(Path(__file__).parent))  # tests import their helpers by name
-
-from harness import Site  # noqa: E402  # after the path
-
-from stream.broker import Broker, start  # noqa: E402  # same block
+from stream.broker import Broker, start
 
 
 @pytest.fixture(scope="session")

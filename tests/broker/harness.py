@@ -1,4 +1,4 @@
-"""What the tests on a real broker share: topics, workers as processes, telemetry produced in many ways, what is in force."""
+"""What the tests on a real broker share: topics, workers as processes, telemetry, and what is in force."""
 
 import asyncio
 import os
@@ -19,8 +19,9 @@ from aiokafka.admin import AIOKafkaAdminClient
 from stream.commands.replay import Replay
 from stream.deal.verdicts import body
 from stream.deal.wire import encode
+from stream.rulebook.paragraphs import load
 from stream.simulate.produce import topic_of
-from stream.simulate.tables import Order, reports
+from stream.simulate.tables import Order, injections, reports
 from stream.worker.epoch import InForce
 from stream.worker.owner import home
 from stream.worker.records import epoch_of, header
@@ -28,6 +29,12 @@ from stream.worker.topics import ALERTS, DEAD_LETTERS, SOURCES, apply, declared
 
 PARTITIONS = 4
 MISDEAL = [sys.executable, "-m", "stream"]
+
+
+def order(rounds: int, tables: int, seed: int, *, every: int = 4, jitter: int = 150) -> Order:
+    """Tables with one departure in some rounds, each atom and form in turn."""
+    rules = "nj-double-down-stud-17"
+    return Order(rules, rounds, tables, seed=seed, inject=injections(load(rules), "all"), every=every, jitter_ms=jitter)
 
 
 @dataclass(frozen=True)
@@ -157,12 +164,14 @@ class Site:
 
     async def lag(self) -> int:
         """Records of the sources that the group has not committed."""
-        consumer = AIOKafkaConsumer(bootstrap_servers=self.bootstrap, group_id=f"{self.prefix}judge", enable_auto_commit=False)
+        consumer = AIOKafkaConsumer(
+            bootstrap_servers=self.bootstrap, group_id=f"{self.prefix}judge", enable_auto_commit=False
+        )
         await consumer.start()
         tps = [TopicPartition(self.prefix + t, p) for t in SOURCES for p in range(PARTITIONS)]
         consumer.assign(tps)
         end = await consumer.end_offsets(tps)
-        out = sum([end[tp] - ((await consumer.committed(tp)) or 0) for tp in tps])
+        out = int(sum([end[tp] - ((await consumer.committed(tp)) or 0) for tp in tps]))
         await consumer.stop()
         return out
 

@@ -5,8 +5,7 @@ import random
 import time
 
 import pytest
-from harness import Site, misplace, promises, replayed, telemetry
-from test_worker import order
+from broker.harness import Site, misplace, order, promises, replayed, telemetry
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -39,12 +38,16 @@ async def test_killed_ten_times_under_backlog(site: Site) -> None:
 
 
 async def test_deaths_at_every_named_place(site: Site) -> None:
-    """Workers that die after a claim, after a verdict, between rounds and heads, after heads: nothing missing, nothing unknown."""
+    """Workers that die after a claim, a verdict, between rounds and heads, after heads: nothing missing or unknown."""
     lines = telemetry(order(30, 6, 8, every=2))
     wanted = replayed(lines)
     await site.produce(lines, place=misplace(8, 0.02))
     for _ in range(12):
-        worker = site.worker(MISDEAL_CRASH="claim:0.1,verdict:0.2,rounds:0.1,head:0.1", MISDEAL_SLOW_MS="0.3", MISDEAL_MEMBER="w1")
+        worker = site.worker(
+            MISDEAL_CRASH="claim:0.1,verdict:0.2,rounds:0.1,head:0.1",
+            MISDEAL_SLOW_MS="0.3",
+            MISDEAL_MEMBER="w1",
+        )
         begun = time.monotonic()
         while worker.alive and time.monotonic() - begun < 6:
             await asyncio.sleep(0.1)

@@ -4,19 +4,11 @@ import asyncio
 import random
 
 import pytest
-from harness import PARTITIONS, Line, Site, misplace, promises, replayed, telemetry
+from broker.harness import PARTITIONS, Line, Site, misplace, order, promises, replayed, telemetry
 
-from stream.simulate.tables import Order, injections
-from stream.rulebook.paragraphs import load
 from stream.worker.topics import SOURCES
 
 pytestmark = pytest.mark.kafka
-RULES = "nj-double-down-stud-17"
-
-
-def order(rounds: int, tables: int, seed: int, *, every: int = 4, jitter: int = 150) -> Order:
-    """Tables with one departure in some rounds."""
-    return Order(RULES, rounds, tables, seed=seed, inject=injections(load(RULES), "all"), every=every, jitter_ms=jitter)
 
 
 async def test_a_backlog_topic_after_topic(site: Site) -> None:

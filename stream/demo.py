@@ -1,0 +1,175 @@
+"""The demo: a broker, simulated tables, a worker, and the verdicts as they come, all on this machine."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import IO, Final
+
+import msgspec
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from stream.broker import start
+from stream.deal.verdicts import Verdict
+from stream.tell import CAUSE, KIND, cite, due, scope
+from stream.worker.epoch import InForce
+from stream.worker.topics import ALERTS, apply, declared
+
+PARTITIONS: Final = 4
+GROUP: Final = "misdeal-demo"
+SHOWN: Final = 8
+_STATUS: Final = {
+    "open": ("STILL OPEN", "bold red"),
+    "breached": ("CLOSED: remedy failed", "bold red"),
+    "remedied": ("closed: remedied", "green"),
+    "moot": ("closed: moot", "dim"),
+    "final": ("closed: nothing is awaited", ""),
+    "withdrawn": ("taken back", "dim"),
+}
+_SEVERITY: Final = {"critical": "bold white on red", "major": "bold red", "minor": "yellow", "info": "dim"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to show: how many tables, how fast, for how long (0: until Ctrl-C), on whose broker."""
+
+    rules: str
+    tables: int
+    speed: float
+    seconds: float
+    broker: str | None
+
+
+@dataclass
+class Screen:
+    """The verdicts in force, newest last."""
+
+    broker: str
+    views: dict[int, InForce] = field(default_factory=dict)
+    order: dict[str, Verdict] = field(default_factory=dict)
+    records: int = 0
+
+    def see(self, partition: int, record: object) -> Verdict | None:
+        """Take a record of the alerts topic in; the verdict, if it is one that stands."""
+        view = self.views.setdefault(partition, InForce())
+        self.records += 1
+        before = dict(view.records)
+        view.see(record)  # type: ignore[arg-type]  # a consumer record
+        for name, held in view.records.items():
+            if before.get(name) is not held:
+                verdict = msgspec.json.decode(held.value, type=Verdict)
+                self.order.pop(name, None)
+                self.order[name] = verdict
+                return verdict
+        return None
+
+    def table(self) -> Table:
+        """The screen."""
+        title = "misdeal: verdicts of simulated Double Down Stud tables, as they are published"
+        table = Table(title=title, expand=True, show_lines=True, caption=self._caption())
+        for name, ratio in (("When and where", 2), ("What was seen", 5), ("Rule", 3), ("What is due", 2), ("Open?", 2)):
+            table.add_column(name, ratio=ratio)
+        for verdict in list(self.order.values())[-SHOWN:]:
+            table.add_row(*_cells(verdict))
+        return table
+
+    def _caption(self) -> str:
+        still = sum(v.status == "open" for v in self.order.values())
+        return f"{len(self.order)} verdicts so far, {still} still open. Broker {self.broker}. Ctrl-C ends the demo."
+
+
+def _cells(v: Verdict) -> list[Text]:
+    where = Text(f"{v.at[11:19]}\nTABLE {v.table}\n", style="bold").append(f"round {v.round or 'none'}\n", style="")
+    where.append(scope(v.scope), style="dim")
+    seen = Text(f"{v.what}\n").append(v.observed, style="dim")
+    rule = Text(cite(v), style="bold cyan").append(f"\n{v.heading or KIND[v.kind]}", style="")
+    status, style = _STATUS[v.status]
+    state = Text(status, style=style).append(f"\n{KIND[v.kind]}", style="")
+    if v.cause:
+        state.append(f": {CAUSE[v.cause]}")
+    return [where, seen, rule, Text(due(v)), state.append(f"\n{v.severity}", style=_SEVERITY[v.severity])]
+
+
+async def _provision(broker: str) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=broker)
+    await admin.start()
+    await apply(admin, declared(GROUP, ""), partitions=PARTITIONS, replication=1)
+    await admin.close()
+
+
+def _child(stack: ExitStack, log: IO[bytes], arguments: Sequence[str], **environment: str) -> subprocess.Popen[bytes]:
+    """A process of ours, ended with the demo."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("MISDEAL_")}
+    child = subprocess.Popen(
+        [sys.executable, "-m", "stream", *arguments], env=kept | environment, stdout=log, stderr=subprocess.STDOUT
+    )
+    stack.callback(_end, child)
+    return child
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    if child.poll() is None:
+        child.send_signal(signal.SIGTERM)
+        try:
+            child.wait(10)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+async def _watch(screen: Screen, plan: Plan, console: Console, children: Sequence[subprocess.Popen[bytes]]) -> None:
+    consumer = AIOKafkaConsumer(bootstrap_servers=screen.broker, auto_offset_reset="earliest")
+    await consumer.start()
+    consumer.assign([TopicPartition(ALERTS, p) for p in range(PARTITIONS)])
+    loop = asyncio.get_running_loop()
+    end = loop.time() + plan.seconds if plan.seconds else None
+    try:
+        with Live(screen.table(), console=console, auto_refresh=False, transient=False) as live:
+            while end is None or loop.time() < end:
+                for records in (await consumer.getmany(timeout_ms=500)).values():
+                    for record in records:
+                        screen.see(record.partition, record)
+                live.update(screen.table(), refresh=console.is_terminal)
+                if children[0].poll() is not None:
+                    raise RuntimeError("the worker ended; its log says why")
+            live.update(screen.table(), refresh=True)
+    finally:
+        await consumer.stop()
+
+
+def run(plan: Plan) -> None:
+    """Run the demo until its time is up or Ctrl-C; everything it started ends with it."""
+    console = Console()
+    folder = Path(mkdtemp(prefix="misdeal-demo-"))
+    with ExitStack() as stack:
+        if plan.broker is None:
+            console.print("Starting Apache Kafka on this machine (the first time its jars are fetched) ...")
+            broker = stack.enter_context(start(folder / "kafka")).bootstrap
+        else:
+            broker = plan.broker
+        asyncio.run(_provision(broker))
+        log = stack.enter_context((folder / "demo.log").open("wb"))
+        worker = _child(stack, log, ["worker"], MISDEAL_BROKER=broker, MISDEAL_GROUP=GROUP, MISDEAL_HTTP="off")
+        dealing = [
+            "simulate", "--rules", plan.rules, "--broker", broker, "--tables", str(plan.tables), "--rounds", "100000",
+            "--inject", "all", "--every", "4", "--jitter", "150", "--speed", str(plan.speed), "--faults", "drop:0.0005",
+        ]  # fmt: skip
+        dealer = _child(stack, log, dealing)
+        console.print(
+            f"Kafka on {broker}; {plan.tables} tables deal at {plan.speed:g} times real speed; log {log.name}"
+        )
+        try:
+            asyncio.run(_watch(Screen(broker), plan, console, [worker, dealer]))
+        except KeyboardInterrupt:
+            console.print("Ending what was started ...")
