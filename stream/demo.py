@@ -65,7 +65,7 @@ class Screen:
         view = self.views.setdefault(partition, InForce())
         self.records += 1
         before = dict(view.records)
-        view.see(record)  # type: ignore[arg-type]  # a consumer record
+        view.see(record)
         for name, held in view.records.items():
             if before.get(name) is not held:
                 verdict = msgspec.json.decode(held.value, type=Verdict)

@@ -368,7 +368,8 @@ class Table:
             if not segment.stale and judged_as == segment.judged_as and not unknown:
                 continue
             segment.verdicts = {v.id: v for v in self._judged(k, segment, mine, closed=closed)}
-            segment.judged_as, segment.stale, segment.saved = judged_as, False, False
+            segment.saved = segment.saved and judged_as == segment.judged_as
+            segment.judged_as, segment.stale = judged_as, False
             if segment.name:
                 self.touched.add(segment.name)
 

@@ -57,7 +57,7 @@ class Kept:
             self.spoiled.discard(key)
 
     def dockets(self) -> dict[bytes, tuple[bytes, dict[str, bytes]]]:
-        """Table -> its head and its rounds by name; rounds without a head are left out."""
+        """Table -> its head and its records by key; records without a head are left out."""
         rounds: dict[bytes, dict[str, bytes]] = {}
         for key, value in self.values.items():
             table, name = table_of(key)

@@ -1,7 +1,9 @@
 """The docket of one table: its state, what was published of it, and what waits to be.
 
 What a published verdict said is compared with what is in force by what was published, never by recomputing. A docket
-is written down as a head, which covers every event before some offsets, and a record for each closed round.
+is written down as a head, which covers every event before some offsets, and a record for each closed round. A record is
+never overwritten: a round that changed is written under a new key, and the head that names it makes it count. So a
+crash between the two leaves the old head with the old rounds, though events moved from one round to another.
 """
 
 import zlib
@@ -44,6 +46,7 @@ class Head(Struct, frozen=True, array_like=True):
     covered_alerts: tuple[int, int]
     offsets: dict[str, int]  # topic -> the last offset that this head covers
     table: bytes
+    rounds: dict[str, str]  # name of a closed round -> the key of its record
     published: dict[str, Published]
     due: list[str]  # segments of which something waits to be published
 
@@ -62,15 +65,15 @@ _decode_head: Final = msgspec.msgpack.Decoder(Head).decode
 _decode_round: Final = msgspec.msgpack.Decoder(RoundRecord).decode
 
 
-def round_key(table: bytes, name: str) -> bytes:
-    """The changelog key of a closed round."""
-    return table + _SEPARATOR + name.encode()
+def round_key(table: bytes, record: str) -> bytes:
+    """The changelog key of a closed round's record."""
+    return table + _SEPARATOR + record.encode()
 
 
 def table_of(key: bytes) -> tuple[bytes, str | None]:
-    """Table and round of a changelog key; no round: it is a head."""
-    table, separator, name = key.partition(_SEPARATOR)
-    return table, name.decode() if separator else None
+    """Table and record of a changelog key; no record: it is a head."""
+    table, separator, record = key.partition(_SEPARATOR)
+    return table, record.decode() if separator else None
 
 
 class Docket:
@@ -86,7 +89,9 @@ class Docket:
         self.uncovered_since: float | None = None
         self.uncovered_alert: int | None = None  # the first publication that no written head covers
         self.event_time = 0
-        self.written: set[str] = set()  # names of the rounds on the changelog
+        self.rounds: dict[str, str] = {}  # name of a closed round -> the key of its record as it is now
+        self.written: set[str] = set()  # keys of all records on the changelog
+        self._records = 0  # written by this owner
         self._orphans: set[str] = set()  # read back from the alerts, and not yet seen to be in force
         self._await: dict[str, int] = {}  # topic -> what the predecessor had read when it published
 
@@ -211,9 +216,15 @@ class Docket:
 
     # --- writing down
 
-    def unsaved(self) -> list[tuple[str, bytes]]:
-        """The closed rounds whose records are not written as they are now."""
-        return [(name, s.record()) for name, s in self.table.closed() if not s.saved]
+    def unsaved(self, epoch: int) -> list[tuple[str, bytes]]:
+        """The closed rounds whose records are not written as they are now, each with a new key."""
+        out = []
+        for name, segment in self.table.closed():
+            if not segment.saved:
+                self._records += 1
+                self.rounds[name] = key = f"{name}@{epoch}.{self._records}"
+                out.append((key, segment.record()))
+        return out
 
     def unsettled(self) -> bool:
         """Whether something read back from the alerts is still to be compared."""
@@ -223,23 +234,28 @@ class Docket:
         """Whether a round has closed that is not written down."""
         return any(not s.saved for _, s in self.table.closed())
 
-    def mark_saved(self, names: list[str]) -> None:
+    def mark_saved(self, keys: list[str]) -> None:
         """Their records are acknowledged."""
-        wanted = set(names)
-        for name, s in self.table.closed():
-            if name in wanted:
-                s.saved = True
-        self.written |= wanted
+        acknowledged = set(keys)
+        for name, segment in self.table.closed():
+            if self.rounds.get(name) in acknowledged:
+                segment.saved = True
+        self.written |= acknowledged
 
     def head(self, epoch: int, covered_alerts: tuple[int, int]) -> bytes:
         """The head as bytes; valid once the closed rounds it names are acknowledged."""
+        self.rounds = {name: self.rounds[name] for name, _ in self.table.closed()}
         due = sorted({p.segment for p in self.pending.values()})
-        return _encode(Head(VERSION, epoch, covered_alerts, dict(self.offsets), self.table.head(), self.published, due))
+        return _encode(
+            Head(
+                VERSION, epoch, covered_alerts, dict(self.offsets), self.table.head(), self.rounds, self.published, due
+            )
+        )
 
     def covered(self) -> list[str]:
-        """The head is acknowledged: nothing is uncovered. Returns the rounds whose records are not needed any more."""
+        """The head is acknowledged: nothing is uncovered. Returns the keys of records that no head names any more."""
         self.uncovered, self.uncovered_since, self.uncovered_alert = {}, None, None
-        needed = {name for name, _ in self.table.closed()}
+        needed = set(self.rounds.values())
         dropped = sorted(self.written - needed)
         self.written &= needed
         self.table.cool()
@@ -247,13 +263,13 @@ class Docket:
 
     @classmethod
     def read(cls, head: bytes, rounds: Mapping[str, bytes]) -> "Docket":
-        """A docket from its head and the records of its closed rounds. Raises KeyError where one is missing."""
+        """A docket from its head and the records beside it, by key. Raises KeyError where one is missing."""
         h = _decode_head(head)
-        records = {name: _decode_round(record).record for name, record in rounds.items()}
+        records = {name: _decode_round(rounds[key]).record for name, key in h.rounds.items()}
         docket = cls(Table.read(h.table, records))
         docket.offsets = dict(h.offsets)
         docket.published = h.published
-        docket.written = set(rounds)
+        docket.rounds, docket.written = dict(h.rounds), set(rounds)
         docket.table.recall(set(h.due))
         return docket
 

@@ -325,25 +325,25 @@ class Owner:
         due = [d for t in sorted(self._restless) if self._overdue(d := self.dockets[t], now)]
         if due:
             await desk.lease()
-            rounds = [(d, d.unsaved()) for d in due]
+            rounds = [(d, d.unsaved(self.epoch)) for d in due]
             sent = [
-                self._write(round_key(d.key, name), round_record(self.epoch, self.covered_alerts, record))
+                self._write(round_key(d.key, key), round_record(self.epoch, self.covered_alerts, record))
                 for d, unsaved in rounds
-                for name, record in unsaved
+                for key, record in unsaved
             ]
             for future in sent:
                 await future
             if sent:
                 desk.crash("rounds")
             for d, unsaved in rounds:
-                d.mark_saved([name for name, _ in unsaved])
+                d.mark_saved([key for key, _ in unsaved])
             heads = [self._write(d.key, d.head(self.epoch, self.covered_alerts)) for d in due]
             for future in heads:
                 await future
             desk.crash("head")
             for d in due:
-                for name in d.covered():
-                    desk.write(number, round_key(d.key, name), None)
+                for key in d.covered():
+                    desk.write(number, round_key(d.key, key), None)
         self._restless = {
             t for t in self._restless
             if (d := self.dockets[t]).pending or d.uncovered or d.uncovered_alert is not None or d.unsettled()
