@@ -14,7 +14,7 @@ from stream.deal.cards import Card
 Topic = Literal["card-reader", "shuffler", "floor"]
 
 
-class Event(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+class Event(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True, gc=False):
     """The envelope of every event; (`device`, `boot`, `seq`) is its identity.
 
     `at` is the device's own clock; `clock_ms` bounds that clock's error in milliseconds either way;
@@ -33,21 +33,21 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=T
     carries: ClassVar[tuple[w.Sense, ...]] = ()  # what a device that sends this type is able to see
 
 
-class Deck(Struct, frozen=True):
+class Deck(Struct, frozen=True, gc=False):
     """A deck of the table: its id and how many cards it has when whole."""
 
     id: w.Id
     cards: Literal[52, 53]
 
 
-class Limits(Struct, frozen=True):
+class Limits(Struct, frozen=True, gc=False):
     """The table's least and greatest wager, in minor units."""
 
     min: w.Amount
     max: w.Amount
 
 
-class CardAt(Struct, frozen=True):
+class CardAt(Struct, frozen=True, gc=False):
     """The place of one card on the layout."""
 
     position: w.Position

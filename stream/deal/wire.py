@@ -51,7 +51,7 @@ def canonical(value: object) -> bytes:
 
 def encode(event: ev.Event) -> bytes:
     """One event as a record's value or a line of a telemetry file (without the line end)."""
-    return _encoder.encode(event)
+    return _encode(event)
 
 
 def full(event: ev.Event) -> dict[str, Any]:
@@ -75,20 +75,28 @@ class _Shape(msgspec.Struct, frozen=True):
     required: int  # keys that must be there, the type among them
     optional: Callable[[object], tuple[object, ...]]  # the other fields of an event
     defaults: tuple[object, ...]  # and their defaults
-    ids: tuple[str, ...]  # fields that hold an id or several, beside table and device
+    ids: Callable[[object], tuple[str | None, ...]]  # the fields that hold one id
+    many: tuple[str, ...]  # the fields that hold several, or objects with ids
+    inner: Callable[[ev.AnyEvent], int] | None  # keys of the objects within, where they can be counted
     fields: frozenset[str]
+
+
+def _settled_on(event: ev.AnyEvent) -> int:
+    return 2 * len(event.on or ()) if isinstance(event, ev.WagerSettled) else 0
 
 
 def _shape(kind: type[ev.Event]) -> _Shape:
     hints = get_type_hints(kind, include_extras=True)
     fields = msgspec.structs.fields(kind)
     optional = [f for f in fields if not f.required]
-    ids = tuple(f.name for f in fields if f.name not in ("table", "device") and _has_id(hints[f.name]))
+    one = [f.name for f in fields if hints[f.name] in (w.Id, w.Id | None)]
     return _Shape(
         required=len(fields) - len(optional),  # the tag counts as one more: see optional
         optional=attrgetter("table", *(f.name for f in optional)),  # always a tuple, whose first counts one
         defaults=(None, *(f.default for f in optional)),
-        ids=ids,
+        ids=attrgetter(*one),
+        many=tuple(f.name for f in fields if f.name not in one and _has_id(hints[f.name])),
+        inner=_settled_on if kind is ev.WagerSettled else None,
         fields=frozenset({"type", *(f.name for f in fields)}),
     )
 
@@ -98,8 +106,8 @@ def _has_id(hint: object) -> bool:
 
 
 _SHAPES: Final[dict[type, _Shape]] = {t: _shape(t) for t in ev.TYPES.values()}
-_encoder: Final = msgspec.json.Encoder()
-_decoder: Final = msgspec.json.Decoder(ev.AnyEvent)
+_encode: Final = msgspec.json.Encoder().encode
+_decode: Final = msgspec.json.Decoder(ev.AnyEvent).decode
 _QUOTED: Final = re.compile(r"'[^']*'")
 
 
@@ -108,7 +116,7 @@ class Reader:
 
     def __init__(self) -> None:
         self.unknown_fields = 0
-        self._known_ids: set[str] = set()
+        self._known_ids: set[str | None] = {None}
 
     def read(self, value: bytes) -> ev.AnyEvent | Refusal:
         """The event in a record's value, or why there is none; never raises.
@@ -119,7 +127,7 @@ class Reader:
         if len(value) > LARGEST:
             return Refusal("too_large", f"{len(value)} bytes; at most {LARGEST} are allowed")
         try:
-            event = _decoder.decode(value)
+            event = _decode(value)
         except msgspec.ValidationError as error:
             return Refusal("not_an_event", _QUOTED.sub("…", str(error)))
         except msgspec.DecodeError as error:
@@ -128,36 +136,36 @@ class Reader:
             return Refusal("too_deep", "nested too deeply")
         except (OverflowError, ValueError):
             return Refusal("not_an_event", "a time or a number is out of range")
-        return self._checked(value, event) or event
-
-    def _checked(self, value: bytes, event: ev.AnyEvent) -> Refusal | None:
         shape = _SHAPES[type(event)]
         keys = shape.required + sum(map(ne, shape.optional(event), shape.defaults))
+        if shape.inner is not None:
+            keys += shape.inner(event)
         if value.count(b'":') != keys or not value.isascii():
             refusal = self._inspect(value, shape)
             if refusal is not None:
                 return refusal
         known = self._known_ids
-        if shape.ids or event.table not in known or event.device not in known:
+        if shape.many or not known.issuperset(shape.ids(event)):
             refusal = self._check_ids(event, shape)
             if refusal is not None:
                 return refusal
         # the year is the sender's own: within a day of the bounds only the exact time tells
         if not _FIRST_YEAR < event.at.year < _LAST_YEAR and not _FIRST <= micros(event.at) < _PAST:
             return Refusal("bad_time", f"at: years {_FIRST_YEAR} to {_LAST_YEAR} are allowed")
-        return None
+        return event
 
     def _check_ids(self, event: ev.AnyEvent, shape: _Shape) -> Refusal | None:
-        for name in ("table", "device", *shape.ids):
-            for text in _strings(getattr(event, name)):
-                if not (text.isascii() and text.isprintable() and " " not in text):
-                    return Refusal("bad_id", f"{name} holds a character that no id may have")
+        ids = [text for text in shape.ids(event) if text is not None]
+        for name in shape.many:
+            ids += _strings(getattr(event, name))
+        if not all(text.isascii() and text.isprintable() and " " not in text for text in ids):
+            return Refusal("bad_id", "an id holds a character that no id may have")
         if isinstance(event, ev.EventCorrected):
             refusal = self._check_ids(event.event, _SHAPES[type(event.event)])
             if refusal is not None:
                 return refusal
         if len(self._known_ids) < _KNOWN_IDS_KEPT:
-            self._known_ids.update((event.table, event.device))
+            self._known_ids.update(ids)
         return None
 
     def _inspect(self, value: bytes, shape: _Shape) -> Refusal | None:

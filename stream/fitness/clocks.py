@@ -96,7 +96,7 @@ def pairs(history: History) -> tuple[dict[tuple[str, str], Pair], list[Note]]:
             if note.kind is not ev.CardPlaced or note.about is None:
                 continue
             # where an opening was lost two rounds lie in one, and a number is there twice: the nearer one is meant
-            drawn = min(draws.get(note.about, ()), key=lambda d: abs(d.at - note.at), default=None)  # noqa: B023
+            drawn = min(draws.get(note.about, ()), key=lambda d: abs(d.at - note.at), default=None)
             if drawn is None:
                 alone.append(note)
             elif drawn.device != note.device and drawn.key not in placed:

@@ -56,7 +56,7 @@ def _gap(telemetry: Telemetry, table: str, device: Device, found: list[Gap], eve
     if missing <= len(everywhere) and all((g.boot, s) in elsewhere for g in found for s in range(g.first, g.last + 1)):
         remedy = "it counts over all its tables; let it count each table's events from 0 on their own"
     return Finding(
-        "seq", "sequence_gap", "wrong", f"numbers are missing in {len(found)} places: {said} (boot:seq)", remedy,
+        "seq", "sequence_gap", "wrong", f"numbers are missing: {said} (boot:seq)", remedy,
         table, device.name, missing, telemetry.where(found[0].after.place),
     )  # fmt: skip
 

@@ -161,7 +161,7 @@ def _table_lines(t: dict[str, Any]) -> Iterator[str]:
     if declared:
         silent = ", ".join(s for s, n in declared.items() if not n)
         said = ", ".join(f"{s} {n}" for s, n in declared.items() if n)
-        yield f"  declared: {said}" + (f"; nothing came of {silent}" if silent else "")
+        yield "  declared: " + "; ".join(p for p in (said, f"nothing came of {silent}" if silent else "") if p)
     for d in t["devices"]:
         low, high = d["clock_ms"]
         yield (

@@ -59,24 +59,29 @@ class Watch:
 
     def hear(self, heard: Heard) -> None:
         """Take an event in; interruptions that it begins or ends are added to `found`."""
-        device = heard.device
+        when, device, boot, seq, _, event, _ = heard
         before = self.last.get(device)
-        if before is not None and (heard.seq != before.seq + 1 or heard.boot != before.boot):
-            rebooted = heard.boot != before.boot and heard.seq == 0  # no fault
+        if before is not None and (seq != before[3] + 1 or boot != before[2]):
+            rebooted = boot != before.boot and seq == 0  # no fault
             if not rebooted:
                 self.found.append(Interruption("sequence_gap", device, before, heard, heard))
         if device in self.down:
             self._back(heard)
-        event = heard.event
-        if type(event) is ev.DeviceHeartbeat and device not in self.beats:
-            self.beats.add(device)
-            self.alarm = min(self.alarm, heard.when + self.silence)
-        elif type(event) is ev.DeviceOffline:
-            self.down[device] = heard
-            self.found.append(Interruption("device_offline", device, heard, heard, None))
+        kind = type(event)
+        if kind is ev.DeviceHeartbeat or kind is ev.DeviceOffline:
+            self._alive(heard, kind)
         self.last[device] = heard
-        if heard.when > self.alarm:
+        if when > self.alarm:
             self._silent(heard)
+
+    def _alive(self, heard: Heard, kind: type[ev.AnyEvent]) -> None:
+        """A device says that it is there, or that it goes."""
+        if kind is ev.DeviceOffline:
+            self.down[heard.device] = heard
+            self.found.append(Interruption("device_offline", heard.device, heard, heard, None))
+        elif heard.device not in self.beats:
+            self.beats.add(heard.device)
+            self.alarm = min(self.alarm, heard.when + self.silence)
 
     def _back(self, heard: Heard) -> None:
         noticed = self.down.pop(heard.device)

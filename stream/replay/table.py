@@ -104,16 +104,19 @@ class Table:
             self._hear_late(event, at, mark)
             return
         heard = Heard(tail.when, event.device, event.boot, event.seq, at, event, mark)
-        self._note_kind(heard, tail)
+        kind = type(event)
+        if kind not in tail.kinds or kind in _SPECIAL:
+            self._note_kind(heard, tail)
         if self.corrections and heard[1:4] in self.corrections:
             return  # the right one stands in its place already
         last = self.segments[-1]
-        if not last.events or heard > last.events[-1]:
-            last.events.append(heard)
+        events = last.events
+        if not events or heard > events[-1]:
+            events.append(heard)
             last.stale, last.saved = True, False
-        elif len(self.segments) == 1 or heard > last.events[0]:
-            place = bisect_left(last.events, heard)
-            last.events.insert(place, heard)
+        elif len(self.segments) == 1 or heard > events[0]:
+            place = bisect_left(events, heard)
+            events.insert(place, heard)
             last.stale, last.saved = True, False
             if place < last.folded:
                 last.restart()
@@ -121,11 +124,8 @@ class Table:
             self._insert(heard)
 
     def _note_kind(self, heard: Heard, tail: Tail) -> None:
-        event, kind = heard.event, type(heard.event)
-        if kind not in tail.kinds:
-            tail.kinds.add(kind)
-        if kind not in _SPECIAL:
-            return
+        event = heard.event
+        tail.kinds.add(type(event))
         if isinstance(event, ev.TableOpened):
             self._opening = self.base.opened is None
         elif isinstance(event, ev.EventCorrected):
