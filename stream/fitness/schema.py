@@ -22,9 +22,12 @@ _REMEDIES: Final = {
 
 def schema(telemetry: Telemetry) -> Iterator[Finding]:
     """Unreadable lines, grouped by reason and type; then unknown fields, which are no error."""
+    if not telemetry.lines:
+        yield Finding("schema", "nothing_read", "wrong", "there is no line at all", "look where the events go", count=0)
     groups = Counter((u.code, u.type, u.detail) for u in telemetry.unreadable)
+    places = {(u.code, u.type, u.detail): u.place for u in reversed(telemetry.unreadable)}
     for (code, kind, detail), count in sorted(groups.items(), key=lambda g: (-g[1], repr(g[0]))):
-        first = next(u.place for u in telemetry.unreadable if (u.code, u.type, u.detail) == (code, kind, detail))
+        first = places[code, kind, detail]
         what = f"{kind or 'lines of no known type'} can't be read: {detail}"
         yield Finding("schema", code, "wrong", what, _remedy(code, kind), count=count, first=first)
     for (kind, name), seen in sorted(telemetry.unknown.items()):

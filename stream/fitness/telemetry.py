@@ -6,11 +6,13 @@ A note is about 200 bytes, so a million events need some 200 MB; the events them
 import re
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC
 from functools import cache
 from typing import Any, Final, get_args, get_type_hints
 
 import orjson
 from msgspec import Struct
+from msgspec.structs import replace
 
 from stream.deal import events as ev
 from stream.deal.cards import UNSEEN
@@ -130,9 +132,9 @@ def _note(event: ev.AnyEvent, place: int, key: ev.Identity | None = None) -> Not
 
 def _same(event: ev.AnyEvent) -> int:
     """Equal for events that are equal after decoding, whatever their offsets from UTC."""
-    if isinstance(event, ev.TableOpened | ev.EventCorrected) or event.at.utcoffset():
+    if isinstance(event, ev.TableOpened | ev.EventCorrected):  # a mapping, or a time within
         return hash(canonical(full(event)))
-    return hash(encode(event))
+    return hash(encode(replace(event, at=event.at.astimezone(UTC)) if event.at.utcoffset() else event))
 
 
 def carried(event: ev.AnyEvent) -> tuple[Sense, ...]:
