@@ -26,7 +26,6 @@ _REMEDIES: Final[Mapping[str, str]] = {
     "table": f'name the table by its id: table = "T1"; {_ID}',
     "device": f"name the reporting device, or leave it out for console-<table>; {_ID}",
     "clock_ms": f"give the bound of this machine's clock error in whole milliseconds, or leave it out for {CLOCK_MS}",
-    "at": "give --at a time of the years 2000 to 2099",
     "rules": "name a rule set of `misdeal rules list`",
     "seats": "say how many seats the table has: seats = 7; 1 to 9",
     "shoe_side": 'say on which side of the dealer the shoe stands: shoe_side = "left" or "right"',
@@ -112,16 +111,29 @@ def _opening(entry: dict[str, Any], at: datetime, boot: int) -> tuple[ev.TableOp
             fields[name] = msgspec.convert(given[name], _HINTS[name])
         except msgspec.ValidationError as error:
             found.append(Complaint(name, "not_allowed", str(error), _REMEDIES[name]))
+            continue
+        if not all(_is_id(text) for text in _ids(name, fields[name])):
+            found.append(Complaint(name, "bad_id", "it holds a blank or another character that no id may have", _ID))
     if found:
         found += _rules_complaint(str(fields["rules"])) if "rules" in fields else ()
         return None, found
     opened = ev.TableOpened(**fields)
-    refusal = Reader().read(encode(opened))  # what the wire refuses beyond types: ids
+    refusal = Reader().read(encode(opened))  # what the wire refuses beyond types and ids: size, and --at
     if isinstance(refusal, Refusal):
-        name = refusal.detail.split(" ", 1)[0].rstrip(":")
-        remedy = _REMEDIES.get(name, "shorten it")
-        return None, [Complaint(name if name in _REMEDIES else "", refusal.code, refusal.detail, remedy)]
+        remedy = "shorten it, or give --at a time of the years 2000 to 2099"
+        return None, [Complaint("", refusal.code, refusal.detail, remedy)]
     return opened, list(complaints(opened))
+
+
+def _ids(name: str, value: Any) -> tuple[str, ...]:
+    """The ids in a field."""
+    if name in ("table", "device", "rules"):
+        return (value,)
+    return tuple(d.id for d in value) if name == "decks" else value or () if name == "approved" else ()
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text
 
 
 def _unknown(name: str) -> Complaint:
