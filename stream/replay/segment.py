@@ -61,13 +61,14 @@ class Segment:
     """A round with the time after it, up to the next `round.opened`; the first one may have no round."""
 
     __slots__ = (
-        "_cold", "_events", "_outline", "carry", "conflicts", "fold", "folded", "found", "judged_as", "opened",
+        "_cold", "_events", "_outline", "_record", "carry", "conflicts", "fold", "folded", "found", "judged_as", "opened",
         "out", "reused", "saved", "stale", "verdicts",
     )  # fmt: skip
 
     def __init__(self, events: list[Heard]) -> None:
         self._events: list[Heard] | None = events
         self._cold: bytes | None = None
+        self._record: bytes | None = None  # as last written down; it holds while `saved` does
         self._outline: Outline | None = None
         self.carry: Carry | None = None  # what it begins with, once settled
         self.opened: Heard | None = None  # the table.opened it is judged under
@@ -145,10 +146,10 @@ class Segment:
     def freeze(self) -> None:
         """Keep the record in place of the events (settled and closed segments only)."""
         if self._events:
-            self._cold = self.record()
+            self._cold = self._record if self.saved and self._record is not None else self.record()
             self._outline = _outline(self._events)
             self._events = None
-            self.fold = self.carry = self.out = None
+            self.fold = self.carry = self.out = self._record = None
 
     def record(self) -> bytes:
         """The segment written down."""
@@ -167,7 +168,8 @@ class Segment:
             self.reused,
             self.judged_as,
         )
-        return _encode(SegmentRecord(_outline(events), _encode(whole)))
+        self._record = _encode(SegmentRecord(_outline(events), _encode(whole)))
+        return self._record
 
     def _thaw(self) -> None:
         if self._cold is None:

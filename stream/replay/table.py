@@ -22,7 +22,7 @@ from stream.replay.order import cut, ordered, overlapping
 from stream.replay.segment import Key, Segment
 from stream.rulebook.heard import Heard
 
-USED_ROUNDS_KEPT: Final = 2000  # ids of rounds that have left the kept history, to notice one used again
+USED_ROUNDS_KEPT: Final = 500  # ids of rounds that have left the kept history, to notice one used again
 WARM: Final = 2  # the newest segments stay as events: most late events are of these
 _SPECIAL: Final = frozenset({ev.TableOpened, ev.EventCorrected, ev.DeviceOnline})
 

@@ -27,7 +27,7 @@ from stream.worker.source import App, Feed, Given
 from stream.worker.topics import ALERTS, CHANGELOG, DEAD_LETTERS, SOURCES
 
 TICK_S: Final = 0.05
-SLICE: Final = 250  # records between two looks at whether partitions are about to move
+SLICE: Final = 1000  # records between two looks at whether partitions are about to move
 _RAW: Final = {"key_type": bytes, "value_type": bytes, "key_serializer": "raw", "value_serializer": "raw"}
 
 

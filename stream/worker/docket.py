@@ -16,7 +16,6 @@ from msgspec import Struct
 from stream.deal import verdicts
 from stream.deal.events import AnyEvent
 from stream.deal.verdicts import Verdict
-from stream.deal.wire import micros
 from stream.replay.table import Table
 from stream.rulebook.paragraphs import load
 from stream.worker.hold import Holds, Pending
@@ -46,7 +45,7 @@ class Head(Struct, frozen=True, array_like=True):
     covered_alerts: tuple[int, int]
     offsets: dict[str, int]  # topic -> the last offset that this head covers
     table: bytes
-    rounds: dict[str, str]  # name of a closed round -> the key of its record
+    rounds: list[str]  # the keys of the closed rounds' records
     published: dict[str, Published]
     due: list[str]  # segments of which something waits to be published
 
@@ -88,7 +87,7 @@ class Docket:
         self.uncovered: dict[str, int] = {}  # topic -> the first offset that no written head covers
         self.uncovered_since: float | None = None
         self.uncovered_alert: int | None = None  # the first publication that no written head covers
-        self.event_time = 0
+        self.has_closed = False  # a round has closed that is not written down as it is now
         self.rounds: dict[str, str] = {}  # name of a closed round -> the key of its record as it is now
         self.written: set[str] = set()  # keys of all records on the changelog
         self._records = 0  # written by this owner
@@ -103,8 +102,6 @@ class Docket:
         self.uncovered.setdefault(topic, offset)
         if self.uncovered_since is None:
             self.uncovered_since = now
-        at = micros(event.at)
-        self.event_time = max(self.event_time, at)
         self.table.hear(event, mark)
 
     def recall(self, name: str, published: Published, evidence: list[tuple[str, int, int]]) -> None:
@@ -117,6 +114,12 @@ class Docket:
         for topic, _, offset in evidence:
             self._await[topic] = max(self._await.get(topic, -1), offset)
 
+    @property
+    def event_time(self) -> int:
+        """How far the table's own time has come, microseconds."""
+        ends = self.table.segments[-1].ends
+        return ends[1][0] if ends else 0
+
     # --- what differs
 
     def review(self, now: float) -> None:
@@ -127,6 +130,9 @@ class Docket:
         table.settle()
         touched, table.touched = table.touched, set()
         left, table.left = table.left, []
+        self.has_closed = any(not s.saved for s in table.segments[:-1] if s.name)
+        if not (self.published or self.pending or left or any(s.verdicts for s in table.segments)):
+            return
         here = {s.name for s in table.segments}
         wanted = {v.id: (s.name, v) for s in table.segments if s.name in touched for v in (s.verdicts or {}).values()}
         for v in left:
@@ -230,10 +236,6 @@ class Docket:
         """Whether something read back from the alerts is still to be compared."""
         return bool(self._orphans)
 
-    def has_closed(self) -> bool:
-        """Whether a round has closed that is not written down."""
-        return any(not s.saved for _, s in self.table.closed())
-
     def mark_saved(self, keys: list[str]) -> None:
         """Their records are acknowledged."""
         acknowledged = set(keys)
@@ -248,7 +250,14 @@ class Docket:
         due = sorted({p.segment for p in self.pending.values()})
         return _encode(
             Head(
-                VERSION, epoch, covered_alerts, dict(self.offsets), self.table.head(), self.rounds, self.published, due
+                VERSION,
+                epoch,
+                covered_alerts,
+                dict(self.offsets),
+                self.table.head(),
+                list(self.rounds.values()),
+                self.published,
+                due,
             )
         )
 
@@ -265,11 +274,12 @@ class Docket:
     def read(cls, head: bytes, rounds: Mapping[str, bytes]) -> "Docket":
         """A docket from its head and the records beside it, by key. Raises KeyError where one is missing."""
         h = _decode_head(head)
-        records = {name: _decode_round(rounds[key]).record for name, key in h.rounds.items()}
+        keys = {key.rpartition("@")[0]: key for key in h.rounds}
+        records = {name: _decode_round(rounds[key]).record for name, key in keys.items()}
         docket = cls(Table.read(h.table, records))
         docket.offsets = dict(h.offsets)
         docket.published = h.published
-        docket.rounds, docket.written = dict(h.rounds), set(rounds)
+        docket.rounds, docket.written = keys, set(rounds)
         docket.table.recall(set(h.due))
         return docket
 

@@ -8,6 +8,7 @@ import os
 import zlib
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from time import monotonic
 from typing import Any, Final, Protocol
 
@@ -86,6 +87,7 @@ class Desk(Protocol):
         """A named place for fault injection."""
 
 
+@lru_cache(maxsize=100_000)
 def home(key: bytes, partitions: int) -> int:
     """The partition where a key belongs: murmur2, as Kafka's own clients choose it."""
     number: int = (murmur2(key) & 0x7FFFFFFF) % partitions
@@ -305,7 +307,7 @@ class Owner:
     # --- writing down
 
     def _overdue(self, docket: Docket, now: float) -> bool:
-        if docket.has_closed():
+        if docket.has_closed:
             return True
         if docket.uncovered_alert is not None and docket.uncovered_since is None:
             docket.uncovered_since = now

@@ -1,6 +1,7 @@
 """Runs a worker as a process: looks at the broker first, then hands over to Faust until a signal ends it."""
 
 import asyncio
+import gc
 import logging
 import os
 import shutil
@@ -76,6 +77,8 @@ def run(settings: Settings) -> None:
         import uvloop  # noqa: PLC0415  # not on every platform
 
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())  # Faust's consumer thread makes a loop of its own
+    # Events can't form cycles; the collector would only walk the kept history again and again.
+    gc.set_threshold(100_000, 50, 100)
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     worker = Worker(settings, partitions)
