@@ -6,7 +6,10 @@ for granted (draft-07), so no other schema format is named, and every tool can f
 
 from typing import Any, Final
 
+import msgspec
+
 from stream.deal import events as ev
+from stream.deal import words as w
 from stream.schemas import examples, headers
 from stream.schemas.definitions import TOPICS as SOURCE_OF
 from stream.worker.records import EPOCH_TYPE, VERDICT_TYPE
@@ -19,7 +22,7 @@ Object = dict[str, Any]
 # Of the interface, not of the package: it grows with the topics and schemas, whose names end in the first number.
 VERSION: Final = "1.0.0"
 _BINDING: Final = "0.5.0"
-_ID: Final = {"$ref": "./events.schema.json#/$defs/Id"}
+_KEY: Final = {**msgspec.json.schema(w.Id), "description": "Table id."}  # written out: bindings 0.5.0 bar a $ref here
 _NUMBERS: Final = ("retention.ms",)
 _DESCRIPTION: Final = """\
 Telemetry of card tables in, verdicts that cite their paragraph out. All names may carry a site's prefix. The topics \
@@ -95,17 +98,17 @@ def _message(
     payload: Object,
     example: object,
     *,
-    key: Object,
+    key: Object | None,
     given: tuple[Object, Object] | None = None,
 ) -> Message:
     """A message with its one example; `given` is the schema of its headers and their example."""
     out: Object = {"name": name, "summary": summary, "payload": payload}
     shown: Object = {"payload": example}
+    if key is not None:
+        out["bindings"] = {"kafka": {"key": key, "bindingVersion": _BINDING}}
     if given is not None:
-        out["headers"] = given[0]
-        shown = {"headers": given[1], **shown}
-    bindings = {"kafka": {"key": key, "bindingVersion": _BINDING}} if key else {}
-    return name, {**out, "examples": [shown], **({"bindings": bindings} if bindings else {})}
+        out["headers"], shown["headers"] = given
+    return name, out | {"examples": [shown]}
 
 
 def _telemetry() -> list[Message]:
@@ -116,7 +119,7 @@ def _telemetry() -> list[Message]:
             str(kind.__doc__).split("\n", 1)[0],
             {"$ref": f"./events.schema.json#/$defs/{kind.__name__}"},
             told[tag],
-            key=_ID,
+            key=_KEY,
         )
         for tag, kind in ev.TYPES.items()
     ]
@@ -129,7 +132,7 @@ def _verdict() -> Message:
         "One revision of one verdict, a CloudEvents 1.0 event in binary mode.",
         {"$ref": "./verdict.schema.json"},
         examples.verdict_body(),
-        key=_ID,
+        key=_KEY,
         given=(headers.schema(example, ce_type=VERDICT_TYPE.decode()), example),
     )
 
@@ -145,7 +148,7 @@ def _epoch() -> Message:
             "properties": {"epoch": {"type": "integer", "minimum": 0}, "owner": {"type": "string"}},
         },
         {"epoch": int(example["misdeal-epoch"]), "owner": example["misdeal-owner"]},
-        key={},
+        key=None,
         given=(headers.schema(example, ce_type=EPOCH_TYPE.decode()), example),
     )
 

@@ -4,13 +4,16 @@ from typing import Any, Final
 
 from stream.deal.verdicts import body
 from stream.deal.wire import Reader, Refusal
-from stream.schemas.examples import verdict
+from stream.schemas.examples import TABLE, verdict
+from stream.worker.owner import home
 from stream.worker.records import Revision, epoch_headers, verdict_headers
 from stream.worker.topics import SOURCES
 
 Schema = dict[str, Any]
 
 _SOURCE: Final = "/misdeal/misdeal-judge"
+_PARTITION: Final = home(TABLE.encode(), 8)
+_OWN_AFFAIR: Final = frozenset({"misdeal-segment", "misdeal-owner"})  # written always, promised to nobody
 UNREADABLE: Final = b'{"type":"card.drawn","table":"T12","device":"shoe-12","boot":0,"seq":-1}'
 """A record that no reader takes, for the example of a dead letter."""
 
@@ -54,9 +57,8 @@ def verdict_example() -> dict[str, str]:
     """Headers of the example verdict's first revision."""
     v = verdict()
     content = body(v)
-    given = verdict_headers(
-        v, content, Revision(3, 1), source=_SOURCE, segment=v.round or "", evidence=[(SOURCES[0], 5, 20418)]
-    )
+    evidence = [(SOURCES[0], _PARTITION, 20418 + 2 * k) for k in range(len(v.evidence))]
+    given = verdict_headers(v, content, Revision(3, 1), source=_SOURCE, segment="floor-12/0/1", evidence=evidence)
     out = {name: value.decode() for name, value in given}
     # these two change with the clock and with the version
     return out | {"misdeal-detected": "2026-01-05T12:00:17.084+00:00", "misdeal-version": "0.1.0"}
@@ -64,7 +66,7 @@ def verdict_example() -> dict[str, str]:
 
 def epoch_example() -> dict[str, str]:
     """Headers of an announcement."""
-    return {name: value.decode() for name, value in epoch_headers(3, "4711.5")}
+    return {name: value.decode() for name, value in epoch_headers(3, f"4711.{_PARTITION}")}
 
 
 def dead_letter_example() -> dict[str, str]:
@@ -73,18 +75,22 @@ def dead_letter_example() -> dict[str, str]:
     assert isinstance(refusal, Refusal)
     return {
         "misdeal-topic": SOURCES[0],
-        "misdeal-partition": "5",
-        "misdeal-offset": "20419",
+        "misdeal-partition": str(_PARTITION),
+        "misdeal-offset": "20423",
         "misdeal-reason": f"{refusal.code}: {refusal.detail}",
     }
 
 
 def schema(example: dict[str, str], **consts: str) -> Schema:
-    """The schema of headers like these, all of them required; `consts` fixes the values of some by name.
+    """The schema of headers like these; `consts` fixes the values of some by name.
 
-    Raises KeyError for a header that has no meaning here: write one.
+    Those of the worker's own are not required. Raises KeyError for a header that has no meaning here: write one.
     """
     properties = {name: {"type": "string", **_MEANINGS[name]} for name in example}
     for name, value in consts.items():
         properties[name] = {"const": value, **properties[name]}
-    return {"type": "object", "properties": properties, "required": list(example)}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in example if name not in _OWN_AFFAIR],
+    }
