@@ -37,7 +37,6 @@ class _Whole(Struct, frozen=True, array_like=True):
     events: list[AnyEvent]
     whens: list[int]
     marks: list[int]
-    carry: Carry
     opened: Heard | None
     conflicts: list[Key]
     found: tuple[Interruption, ...]
@@ -46,14 +45,16 @@ class _Whole(Struct, frozen=True, array_like=True):
 
 
 class SegmentRecord(Struct, frozen=True, array_like=True):
-    """A segment written down: its outline, readable alone, and the rest as bytes."""
+    """A segment written down: its outline, readable alone, what it begins with, and the rest, as bytes."""
 
     outline: Outline
+    carry: bytes
     whole: bytes
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode_record: Final = msgspec.msgpack.Decoder(SegmentRecord).decode
+_decode_carry: Final = msgspec.msgpack.Decoder(Carry).decode
 _decode_whole: Final = msgspec.msgpack.Decoder(_Whole).decode
 
 
@@ -131,6 +132,13 @@ class Segment:
         event = self._events[0].event if self._events else None
         return event.round if isinstance(event, ev.RoundOpened) else None
 
+    @property
+    def begins_with(self) -> Carry | None:
+        """The state it begins with, if it was ever settled; a cold segment is not warmed for it."""
+        if self._cold is not None:
+            return _decode_carry(_decode_record(self._cold).carry)
+        return self.carry
+
     def may_hold(self, key: Key) -> bool:
         """Whether an event of this identity can be in it."""
         if self._outline is None:
@@ -161,22 +169,22 @@ class Segment:
             [h.event for h in events],
             [h.when for h in events],
             [h.mark for h in events],
-            carry,
             self.opened,
             sorted(self.conflicts),
             self.found,
             self.reused,
             self.judged_as,
         )
-        self._record = _encode(SegmentRecord(_outline(events), _encode(whole)))
+        self._record = _encode(SegmentRecord(_outline(events), _encode(carry), _encode(whole)))
         return self._record
 
     def _thaw(self) -> None:
         if self._cold is None:
             return
-        whole = _decode_whole(_decode_record(self._cold).whole)
+        record = _decode_record(self._cold)
+        whole = _decode_whole(record.whole)
         self._events = _heard(whole)
-        self.carry, self.opened = whole.carry, whole.opened
+        self.carry, self.opened = _decode_carry(record.carry), whole.opened
         self.folded = len(self._events)
         self._cold = self._outline = None
 

@@ -233,10 +233,7 @@ class Table:
         """The state that segment k begins with; all segments before it are settled."""
         if k == 0:
             return self.base
-        out = self.segments[k - 1].out
-        if out is None:
-            _ = self.segments[k].events  # warms it: a record says what it began with
-            out = self.segments[k].carry
+        out = self.segments[k - 1].out or self.segments[k].begins_with
         assert out is not None, "a settled segment has handed on its state"
         return out
 

@@ -1,6 +1,7 @@
 """The worker on a real broker, with nothing going wrong around it."""
 
 import asyncio
+import json
 import random
 
 import pytest
@@ -71,23 +72,49 @@ async def test_an_idle_table_holds_nothing_back(site: Site) -> None:
     assert await site.lag() == 0
 
 
+def _altered(line: Line, **fields: object) -> bytes:
+    """A line with some fields of its event set otherwise."""
+    return encode_json({**json.loads(line.value), **fields})
+
+
+def encode_json(value: object) -> bytes:
+    """JSON as any client writes it."""
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
 async def test_bad_records_stop_nothing(site: Site) -> None:
-    """Unreadable records go to dead letters byte for byte, with a reason, and the next good event is judged."""
+    """Ten kinds of hostile record: dead letters byte for byte, or a device fault; and the next good event is judged."""
     lines = telemetry(order(6, 1, 6, every=3))
-    bad = [b"", b"no json", lines[5].value[:-7], b'{"a":' * 50_000, b"\xff\xfe", b"x" * 900_000]
+    dead_on_arrival = [
+        b"",  # empty
+        b"no json",
+        lines[5].value[:-7],  # truncated
+        _altered(lines[6], seq="seven"),  # wrong types
+        _altered(lines[7], type="card.eaten"),  # unknown type
+        _altered(lines[8], at="2026-01-05T12:00:00"),  # naive time
+        b"x" * 900_000,
+        b'{"a":' * 50_000,  # deep nesting
+    ]
+    conflict = Line(lines[20].topic, lines[20].key, _altered(lines[20], clock_ms=21))
+    stranger = Line(lines[9].topic, b"T999", _altered(lines[9], table="T999", device="T999-x"))
     mixed: list[Line] = []
     for i, line in enumerate(lines):
         mixed.append(line)
-        if i < len(bad):
-            mixed.append(Line(line.topic, b"key-%d" % i, bad[i]))
-    wanted = replayed(lines)
+        if i < len(dead_on_arrival):
+            mixed.append(Line(line.topic, b"key-%d" % i, dead_on_arrival[i]))
+    mixed += [conflict, stranger]
+    wanted = replayed([*lines, conflict, stranger])
     site.worker()
     await site.produce(mixed)
-    promises(await site.settled(wanted), wanted)
+    alerts = await site.settled(wanted)
+    promises(alerts, wanted)
+    codes = {json.loads(b)["code"] for b in alerts.bodies}
+    assert {"identity_conflict", "table_not_opened"} <= codes
     dead = await site.read("surveillance.dead-letters.v1")
-    assert sorted(r.value for r in dead) == sorted(bad)
-    assert {r.key for r in dead} == {b"key-%d" % i for i in range(len(bad))}
+    assert sorted(r.value for r in dead) == sorted(dead_on_arrival)
+    assert {r.key for r in dead} == {b"key-%d" % i for i in range(len(dead_on_arrival))}
     for record in dead:
         headers = dict(record.headers)
         assert headers["misdeal-topic"].decode().startswith(site.prefix)
+        assert headers["misdeal-offset"].isdigit()
         assert headers["misdeal-reason"]
