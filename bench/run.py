@@ -14,7 +14,6 @@ import urllib.request
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import psutil
 from confluent_kafka import Producer
 from core import measure, telemetry
 from drain import PARTITIONS
@@ -54,17 +53,12 @@ def fill(broker: Broker, prefix: str) -> int:
     return count
 
 
-def judged() -> float:
-    """How many events the worker has judged."""
+def progress() -> tuple[float, float]:
+    """How many events the worker has judged, and its CPU seconds so far."""
     with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/metrics", timeout=5) as answer:
         lines = answer.read().decode().splitlines()
-    return next(float(x.split()[1]) for x in lines if x.startswith("misdeal_judged_total"))
-
-
-def cpu(process: psutil.Process) -> float:
-    """CPU seconds of a process so far."""
-    times = process.cpu_times()
-    return float(times.user + times.system)
+    value = {x.split()[0]: float(x.split()[1]) for x in lines if not x.startswith("#") and "{" not in x}
+    return value["misdeal_judged_total"], value["misdeal_cpu_seconds_total"]
 
 
 def drain_by_worker(broker: Broker, prefix: str, events: int) -> float:
@@ -79,17 +73,17 @@ def drain_by_worker(broker: Broker, prefix: str, events: int) -> float:
     kept = {k: v for k, v in os.environ.items() if not k.startswith("MISDEAL_")}
     with subprocess.Popen([sys.executable, "-m", "stream", "worker"], env=kept | settings) as worker:
         try:
-            process, first = psutil.Process(worker.pid), None
+            first = None
             while True:
                 time.sleep(0.1)
                 try:
-                    seen = judged()
+                    seen, cpu = progress()
                 except OSError:
                     continue
                 if seen and first is None:
-                    first = (seen, cpu(process))
+                    first = (seen, cpu)
                 if first is not None and seen >= events:
-                    return (seen - first[0]) / (cpu(process) - first[1])
+                    return (seen - first[0]) / (cpu - first[1])
         finally:
             worker.terminate()
             worker.wait(30)

@@ -1,7 +1,7 @@
 """/healthz and /metrics, on a server of their own in the worker's event loop: where it stalls, so do they."""
 
 from collections.abc import Iterator
-from time import monotonic
+from time import monotonic, process_time
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
@@ -34,6 +34,7 @@ class WorkerMetrics(Collector):
             ("snapshots", counts.snapshots, "Records written to the changelog."),
             ("snapshot_bytes", counts.snapshot_bytes, "Bytes written to the changelog."),
             ("takes", counts.takes, "Partitions taken over."),
+            ("cpu_seconds", process_time(), "CPU time of the process, all threads."),
         ):
             yield CounterMetricFamily(f"misdeal_{name}", what, value=value)
         tables = [d.table for o in self.worker.owners.values() for d in o.dockets.values()]

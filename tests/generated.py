@@ -1,0 +1,98 @@
+"""Events that nobody wrote: strategies for every event type, made from the types themselves."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+from hypothesis import strategies as st
+from msgspec import inspect
+
+from stream.deal import events as ev
+
+TABLE: Final = "T1"
+BEGIN: Final = datetime(2026, 1, 5, 12, tzinfo=UTC)
+KINDS: Final = tuple(ev.TYPES.values())
+
+_printable = st.characters(min_codepoint=0x21, max_codepoint=0x7E)
+_OFFSETS: Final = [timezone(timedelta(minutes=m)) for m in (0, 60, -300, 345, 840, -720)]
+_FIRST, _LAST = datetime(2000, 1, 2), datetime(2099, 12, 30)  # noqa: DTZ001  # hypothesis adds the zone
+
+# A small world, in which generated events meet: few devices, few seats, one hour, small numbers.
+SMALL: Final[Mapping[str, st.SearchStrategy[Any]]] = {
+    "table": st.just(TABLE),
+    "device": st.sampled_from(["floor", "shoe", "layout"]),
+    "boot": st.integers(0, 1),
+    "seq": st.integers(0, 30),
+    "at": st.integers(0, 3600).map(lambda s: BEGIN + timedelta(seconds=s)),
+    "clock_ms": st.sampled_from([0, 5, 5000]),
+    "rules": st.sampled_from(["nj-double-down-stud-17", "nj-double-down-stud-17", "no-such-rules"]),
+    "round": st.sampled_from(["r1", "r2", "r3"]),
+    "deck": st.sampled_from(["A", "B"]),
+    "asset": st.sampled_from(["SH1", "SH9"]),
+    "area": st.sampled_from(["ante", "double"]),
+    "draw": st.integers(1, 9),
+    "index": st.integers(1, 5),
+    "corrects": st.builds(
+        ev.Identity, st.sampled_from(["floor", "shoe", "layout"]), st.integers(0, 1), st.integers(0, 30)
+    ),
+}
+
+
+def event(kind: type[ev.Event], world: Mapping[str, st.SearchStrategy[Any]] | None = None) -> st.SearchStrategy[Any]:
+    """Any event of a type; `world` says for some fields what they may hold."""
+    world = world or {}
+    fields = {f.name: _field(f, world) for f in msgspec.structs.fields(kind)}
+    return st.builds(kind, **fields)
+
+
+def events(world: Mapping[str, st.SearchStrategy[Any]] | None = None) -> st.SearchStrategy[Any]:
+    """Any event of any type."""
+    return st.one_of([event(kind, world) for kind in KINDS])
+
+
+def _field(field: msgspec.structs.FieldInfo, world: Mapping[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
+    if field.name in world:
+        known = world[field.name]
+        return known if field.required or field.default is not None else st.none() | known
+    if field.name == "event":
+        return st.one_of([event(kind, world) for kind in KINDS if kind is not ev.EventCorrected])
+    return of_type(field.type)
+
+
+@cache
+def of_type(hint: Any) -> st.SearchStrategy[Any]:
+    """Every value that a field's type admits."""
+    return _values(inspect.type_info(hint))
+
+
+def _values(info: inspect.Type) -> st.SearchStrategy[Any]:
+    match info:
+        case inspect.Metadata():
+            inner = info.type
+            assert isinstance(inner, inspect.StrType)
+            return st.text(_printable, min_size=inner.min_length or 0, max_size=inner.max_length)
+        case inspect.StrType():
+            return st.text(min_size=info.min_length or 0, max_size=min(info.max_length or 20, 20))
+        case inspect.IntType():
+            return st.integers(info.ge, info.le)
+        case inspect.BoolType():
+            return st.booleans()
+        case inspect.NoneType():
+            return st.none()
+        case inspect.LiteralType():
+            return st.sampled_from(info.values)
+        case inspect.DateTimeType():
+            return st.datetimes(_FIRST, _LAST, timezones=st.sampled_from(_OFFSETS))
+        case inspect.UnionType():
+            return st.one_of([_values(t) for t in info.types])
+        case inspect.VarTupleType():
+            low, high = info.min_length or 0, min(info.max_length or 3, 3)
+            return st.lists(_values(info.item_type), min_size=low, max_size=high).map(tuple)
+        case inspect.DictType():
+            return st.dictionaries(_values(info.key_type), _values(info.value_type), max_size=3)
+        case inspect.StructType():
+            return st.builds(info.cls, **{f.name: _values(f.type) for f in info.fields})
+        case _:
+            raise TypeError(f"no values for {info}")
