@@ -44,3 +44,8 @@ format: $(STAMP) ## format the code
 
 clean: ## remove what was built
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+
+.PHONY: soak
+soak: $(STAMP) ## the long tests: a million events through a real Kafka, and the large profile of properties
+	MISDEAL_TEST_EVENTS=1000000 $(BIN)/pytest tests/broker/test_truth.py
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -m "not kafka"

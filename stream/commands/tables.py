@@ -50,10 +50,10 @@ def apply_(file: str, broker: str | None, prefix: str, at: datetime) -> None:
         text = click.get_text_stream("stdin").read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{file}: {error}") from error
-    # Seconds since 1970 as `boot`, and always `seq` 0: the command keeps no state, and every run must look like a
+    # Milliseconds since 1970 as `boot`, and always `seq` 0: the command keeps no state, and every run must look like a
     # restart of its devices. A run that repeated an identity with other contents would be a device fault, and the
     # new settings might never come into force.
-    opened, wrong = openings(text, at, boot=int(time.time()))
+    opened, wrong = openings(text, at, boot=time.time_ns() // 1_000_000)
     if wrong:
         for w in wrong:
             click.echo(f"{file}: {w}", err=True)

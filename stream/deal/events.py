@@ -73,10 +73,10 @@ class TableOpened(Event, frozen=True, kw_only=True, tag="table.opened"):
     shoe_side: w.Side
     decks: Annotated[tuple[Deck, ...], Meta(min_length=1, max_length=16)]
     limits: Limits
-    currency: Annotated[str, Meta(min_length=3, max_length=3)] | None = None
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$")] | None = None
     approved: tuple[w.Id, ...] | None = None
     senses: tuple[w.Sense, ...]
-    options: dict[Annotated[str, Meta(min_length=1, max_length=64)], w.Setting] = {}
+    options: dict[w.Id, w.Setting] = {}
 
 
 class TableClosed(Event, frozen=True, kw_only=True, tag="table.closed"):

@@ -306,6 +306,7 @@ def _rest(event: ev.Event, values: dict[str, Any], said: set[str], context: _Con
 
 def _value(value: object) -> str:
     text = orjson.dumps(msgspec.to_builtins(value)).decode()
+    text = re.sub(r"\s", lambda m: f"\\u{ord(m[0]):04x}", text)  # blanks part tokens
     bare = value if isinstance(value, str) else ""
     return bare if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]*", bare) and bare not in _LITERALS else text
 

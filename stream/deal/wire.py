@@ -76,6 +76,7 @@ class _Shape(msgspec.Struct, frozen=True):
     optional: Callable[[object], tuple[object, ...]]  # the other fields of an event
     defaults: tuple[object, ...]  # and their defaults
     ids: Callable[[object], tuple[str | None, ...]]  # the fields that hold one id
+    one: tuple[str, ...]  # their names
     many: tuple[str, ...]  # the fields that hold several, or objects with ids
     inner: Callable[[ev.AnyEvent], int] | None  # keys of the objects within, where they can be counted
     fields: frozenset[str]
@@ -95,6 +96,7 @@ def _shape(kind: type[ev.Event]) -> _Shape:
         optional=attrgetter("table", *(f.name for f in optional)),  # always a tuple, whose first counts one
         defaults=(None, *(f.default for f in optional)),
         ids=attrgetter(*one),
+        one=tuple(one),
         many=tuple(f.name for f in fields if f.name not in one and _has_id(hints[f.name])),
         inner=_settled_on if kind is ev.WagerSettled else None,
         fields=frozenset({"type", *(f.name for f in fields)}),
@@ -102,7 +104,7 @@ def _shape(kind: type[ev.Event]) -> _Shape:
 
 
 def _has_id(hint: object) -> bool:
-    return hint == w.Id or any(_has_id(a) for a in get_args(hint) if a is not Ellipsis)
+    return hint in (w.Id, ev.Identity, ev.Deck) or any(_has_id(a) for a in get_args(hint) if a is not Ellipsis)
 
 
 _SHAPES: Final[dict[type, _Shape]] = {t: _shape(t) for t in ev.TYPES.values()}
@@ -155,18 +157,30 @@ class Reader:
         return event
 
     def _check_ids(self, event: ev.AnyEvent, shape: _Shape) -> Refusal | None:
-        ids = [text for text in shape.ids(event) if text is not None]
-        for name in shape.many:
-            ids += _strings(getattr(event, name))
-        if not all(text.isascii() and text.isprintable() and " " not in text for text in ids):
-            return Refusal("bad_id", "an id holds a character that no id may have")
+        ids: list[str] = []
+        for name in (*shape.one, *shape.many):
+            here = list(_strings(getattr(event, name)))
+            if not all(text.isascii() and text.isprintable() and " " not in text for text in here):
+                return Refusal("bad_id", f"{name}: an id holds a character that no id may have")
+            ids += here
         if isinstance(event, ev.EventCorrected):
-            refusal = self._check_ids(event.event, _SHAPES[type(event.event)])
+            refusal = self._check_correction(event)
             if refusal is not None:
                 return refusal
         if len(self._known_ids) < _KNOWN_IDS_KEPT:
             self._known_ids.update(ids)
         return None
+
+    def _check_correction(self, outer: ev.EventCorrected) -> Refusal | None:
+        """The right event has the identity of the wrong one, and the bounds of any."""
+        event, wrong = outer.event, outer.corrects
+        if (event.device, event.boot, event.seq) != (wrong.device, wrong.boot, wrong.seq):
+            return Refusal("bad_correction", "event: its identity is not the one that it corrects")
+        if event.table != outer.table or wrong == ev.Identity(outer.device, outer.boot, outer.seq):
+            return Refusal("bad_correction", "event: it is of another table, or corrects its own correction")
+        if not _FIRST <= micros(event.at) < _PAST:
+            return Refusal("bad_time", f"event.at: years {_FIRST_YEAR} to {_LAST_YEAR} are allowed")
+        return self._check_ids(event, _SHAPES[type(event)])
 
     def _inspect(self, value: bytes, shape: _Shape) -> Refusal | None:
         """The slow look at a record whose keys don't add up: bytes, repeated keys, unknown fields."""
@@ -186,6 +200,8 @@ class Reader:
 
 
 def _strings(value: object) -> Iterator[str]:
+    if value is None:
+        return
     if isinstance(value, str):
         yield value
     elif isinstance(value, tuple):

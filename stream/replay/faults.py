@@ -7,6 +7,7 @@ from stream.deal.verdicts import Affected, Scope, Verdict
 from stream.deal.wire import from_micros
 from stream.replay.carry import Carry, Interruption
 from stream.replay.drafts import Scene, in_order, notice
+from stream.replay.fold import setup
 from stream.rulebook.facts import Load
 from stream.rulebook.heard import Heard
 
@@ -119,19 +120,39 @@ def table_faults(scene: Scene, carry: Carry, opened: Heard | None, *, first: boo
         yield _not_opened(scene, begin, opened)
     elif scene.round is not None and carry.shut is not None:
         yield _not_opened(scene, scene.round, None)
-    unknown = scene.opened is not None and scene.setup is None
-    if unknown and scene.opened is not None and any(h is opened for h in scene.events) and opened is not None:
+    for h in scene.events:
+        if isinstance(h.event, ev.TableOpened):
+            yield from _opening(scene, h, h.event)
+
+
+def _opening(scene: Scene, h: Heard, opened: ev.TableOpened) -> Iterator[Verdict]:
+    """What of a table's opening can't be used."""
+    config = setup(opened)
+    if config is None:
         yield notice(
             scene,
             kind="advisory",
             code="rule_set_unknown",
             scope=Scope("table"),
-            deciding=opened,
+            deciding=h,
             status="final",
             severity="critical",
             what="The table was opened under a rule set that is not held, so nothing of it is judged.",
             expected="A table names a rule set of `misdeal rules list`.",
-            observed=f"The table names {scene.opened.rules}.",
+            observed=f"The table names {opened.rules}.",
+        )
+    elif config.odd:
+        yield notice(
+            scene,
+            kind="advisory",
+            code="setting_not_usable",
+            scope=Scope("table"),
+            deciding=h,
+            status="final",
+            severity="major",
+            what="The table was opened with options that can't be used; their defaults stand.",
+            expected="An option is a setting or an interpretation of the rule set, with one of its values.",
+            observed=f"Not usable: {', '.join(config.odd)}.",
         )
 
 

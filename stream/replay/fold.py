@@ -49,6 +49,7 @@ class Setup(Struct, frozen=True):
     senses: frozenset[str]
     checks: Mapping[type[ev.Event], tuple[Bound, ...]]
     monitored: frozenset[str]
+    odd: tuple[str, ...]  # options that no one knows or with a value that can't be used; the default stands
     deals: bool  # whether placements can be followed at all
 
 
@@ -63,7 +64,9 @@ def number(settings: Mapping[str, Setting], name: str) -> int:
 def _setup(rules: str, senses: frozenset[str], approved: bool, options: tuple[tuple[str, Setting], ...]) -> Setup:
     law = load(rules)
     readings = {k: i.default for k, i in law.rules.interpretation.items()}
-    settings = {**ENGINE_SETTINGS, **law.rules.settings, **readings, **dict(options)}
+    defaults = {**ENGINE_SETTINGS, **law.rules.settings, **readings}
+    odd = tuple(k for k, v in options if not _usable(law, defaults, k, v))
+    settings = {**defaults, **{k: v for k, v in options if k not in odd}}
     monitored = frozenset(
         a.id
         for a in law.rules.atom
@@ -74,7 +77,17 @@ def _setup(rules: str, senses: frozenset[str], approved: bool, options: tuple[tu
         for moment, bound in law.module.CHECKS.items()
         if (kept := tuple(b for b in bound if b.atoms & monitored))
     }
-    return Setup(law, settings, senses, checks, monitored, "placements" in senses)
+    return Setup(law, settings, senses, checks, monitored, odd, "placements" in senses)
+
+
+def _usable(law: Law, defaults: Mapping[str, Setting], name: str, value: Setting) -> bool:
+    """Whether an option is known, of its default's type, and one of the readings that there are."""
+    if name not in defaults or type(value) is not type(defaults[name]):
+        return False
+    interpretation = law.rules.interpretation.get(name)
+    if isinstance(value, int) and not isinstance(value, bool) and value < 0:
+        return False
+    return interpretation is None or not interpretation.values or value in interpretation.values
 
 
 def setup(opened: ev.TableOpened) -> Setup | None:
@@ -132,6 +145,9 @@ class Fold:
         kind = type(heard.event)
         if kind is ev.TableOpened:
             self.opened, self.shut = heard, None
+            config = setup(heard.event)  # type: ignore[arg-type]  # a table.opened
+            if config is None or config.odd:
+                self.clean = False
         elif kind is ev.TableClosed:
             self.shut = heard
         facts = self.facts

@@ -157,15 +157,14 @@ class _Line:
     def number(self, rnd: Round, begin: datetime) -> list[ev.AnyEvent]:
         """The events of a round with heartbeats between them, each device counting its own."""
         assert self.beat is not None
-        out: list[ev.AnyEvent] = []
-        for h in rnd.happenings:
-            at = begin + timedelta(milliseconds=h.ms)
-            while self.beat <= at:
-                for i, device in enumerate(DEVICES):
-                    out.append(self._event(ev.DeviceHeartbeat, device, self.beat + timedelta(milliseconds=i), {}))
-                self.beat += timedelta(milliseconds=BEAT_MS)
-            out.append(self._event(h.kind, h.device, at, h.fields))
-        return out
+        happened = [(begin + timedelta(milliseconds=h.ms), h.device, h.kind, h.fields) for h in rnd.happenings]
+        last = happened[-1][0]
+        while self.beat <= last:
+            for i, device in enumerate(DEVICES):
+                happened.append((self.beat + timedelta(milliseconds=i), device, ev.DeviceHeartbeat, {}))
+            self.beat += timedelta(milliseconds=BEAT_MS)
+        happened.sort(key=lambda h: h[0])
+        return [self._event(kind, device, at, fields) for at, device, kind, fields in happened]
 
     def send(self, events: list[ev.AnyEvent], truth: Truth | None) -> Iterator[tuple[Report, Truth | None]]:
         """Reports that arrive before anything later can; later ones wait."""
