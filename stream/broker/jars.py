@@ -124,8 +124,8 @@ def _fetch(folder: Path) -> None:
 
 def _download(repository: Path) -> list[Path]:
     # jgo comes with an optional extra, and whoever has the jars needs neither it nor the time of its import.
-    from jgo.maven import MavenContext  # noqa: PLC0415
-    from jgo.parse import Endpoint  # noqa: PLC0415
+    from jgo.maven import MavenContext  # noqa: PLC0415  # see above
+    from jgo.parse import Endpoint  # noqa: PLC0415  # see above
 
     context = MavenContext(repo_cache=repository, local_repos=[], timeout=30)
     for left in reversed(range(TRIES)):

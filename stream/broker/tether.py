@@ -20,7 +20,7 @@ def main(parent: int, program: list[str]) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             sys.exit("the parent ended before its child could be tied to it")
-    os.execv(program[0], program)  # noqa: S606 - the arguments are a list we wrote
+    os.execv(program[0], program)  # noqa: S606  # the arguments are a list we wrote
 
 
 if __name__ == "__main__":

@@ -240,7 +240,7 @@ class Worker:
         return self.log.read_text(errors="replace")[-4000:]
 
 
-def promises(alerts: Alerts, wanted: set[bytes]) -> None:
+def check_promises(alerts: Alerts, wanted: set[bytes]) -> None:
     """What must hold of any alerts topic, whatever happened to the workers."""
     missing, unknown = wanted - alerts.bodies, alerts.bodies - wanted
     assert not missing, f"{len(missing)} of {len(wanted)} missing, e.g. {next(iter(missing))!r}"

@@ -5,7 +5,7 @@ import random
 import time
 
 import pytest
-from broker.harness import Site, misplace, order, promises, replayed, telemetry
+from broker.harness import Site, check_promises, misplace, order, replayed, telemetry
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -34,7 +34,7 @@ async def test_killed_ten_times_under_backlog(site: Site) -> None:
     assert backlog >= 8, "the backlog was gone too early for this test to mean anything"
     assert died == 3, [w.said() for w in site.workers]
     site.worker(MISDEAL_MEMBER="w1")
-    promises(await site.settled(wanted, 120), wanted)
+    check_promises(await site.settled(wanted, 120), wanted)
 
 
 async def test_deaths_at_every_named_place(site: Site) -> None:
@@ -53,7 +53,7 @@ async def test_deaths_at_every_named_place(site: Site) -> None:
             await asyncio.sleep(0.1)
         worker.kill()
     site.worker(MISDEAL_MEMBER="w1")
-    promises(await site.settled(wanted, 120), wanted)
+    check_promises(await site.settled(wanted, 120), wanted)
 
 
 async def test_stalled_past_its_session_and_resumed(site: Site) -> None:
@@ -68,7 +68,7 @@ async def test_stalled_past_its_session_and_resumed(site: Site) -> None:
     await asyncio.sleep(10)
     one.go_on()
     await producing
-    promises(await site.settled(wanted, 120), wanted)
+    check_promises(await site.settled(wanted, 120), wanted)
     assert two.alive
 
 
@@ -104,4 +104,4 @@ async def test_join_leave_kill_stall_at_random(site: Site) -> None:
     await producing
     await asyncio.gather(*ending)
     site.worker()
-    promises(await site.settled(wanted, 150), wanted)
+    check_promises(await site.settled(wanted, 150), wanted)

@@ -5,7 +5,7 @@ import json
 import random
 
 import pytest
-from broker.harness import PARTITIONS, Line, Site, misplace, order, promises, replayed, telemetry
+from broker.harness import PARTITIONS, Line, Site, check_promises, misplace, order, replayed, telemetry
 
 from stream.worker.topics import SOURCES
 
@@ -19,7 +19,7 @@ async def test_a_backlog_topic_after_topic(site: Site) -> None:
     await site.produce([line for topic in SOURCES for line in lines if line.topic == topic])
     worker = site.worker()
     alerts = await site.settled(wanted)
-    promises(alerts, wanted)
+    check_promises(alerts, wanted)
     assert len(wanted) > 40
     assert alerts.withdrawn == 0, worker.said()
 
@@ -37,7 +37,7 @@ async def test_live_and_misplaced(site: Site) -> None:
             await asyncio.sleep(0.03)
 
     await site.produce(doubled, place=misplace(3, 0.05), pause=pause)
-    promises(await site.settled(wanted), wanted)
+    check_promises(await site.settled(wanted), wanted)
 
 
 async def test_stop_and_start_again(site: Site) -> None:
@@ -53,7 +53,7 @@ async def test_stop_and_start_again(site: Site) -> None:
     again = site.worker()
     await site.produce(lines[half:])
     alerts = await site.settled(wanted)
-    promises(alerts, wanted)
+    check_promises(alerts, wanted)
     assert alerts.records - before <= len(wanted) - 10 + PARTITIONS
     assert await again.terminate() == 0
 
@@ -107,7 +107,7 @@ async def test_bad_records_stop_nothing(site: Site) -> None:
     site.worker()
     await site.produce(mixed)
     alerts = await site.settled(wanted)
-    promises(alerts, wanted)
+    check_promises(alerts, wanted)
     codes = {json.loads(b)["code"] for b in alerts.bodies}
     assert {"identity_conflict", "table_not_opened"} <= codes
     dead = await site.read("surveillance.dead-letters.v1")
