@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 from hypothesis import strategies as st
 from msgspec import inspect
+from msgspec.structs import replace
 
 from stream.deal import events as ev
 
@@ -40,11 +41,30 @@ SMALL: Final[Mapping[str, st.SearchStrategy[Any]]] = {
 }
 
 
+_made: Final[dict[tuple[type[ev.Event], int], st.SearchStrategy[Any]]] = {}  # building one takes longer than drawing
+
+
 def event(kind: type[ev.Event], world: Mapping[str, st.SearchStrategy[Any]] | None = None) -> st.SearchStrategy[Any]:
     """Any event of a type; `world` says for some fields what they may hold."""
-    world = world or {}
+    known = _made.get((kind, id(world)))
+    if known is None:
+        known = _made[kind, id(world)] = _event(kind, world or {})
+    return known
+
+
+def _event(kind: type[ev.Event], world: Mapping[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
     fields = {f.name: _field(f, world) for f in msgspec.structs.fields(kind)}
-    return st.builds(kind, **fields)
+    built: st.SearchStrategy[Any] = st.builds(kind, **fields)
+    return built.map(_coherent) if kind is ev.EventCorrected else built
+
+
+def _coherent(made: ev.EventCorrected) -> ev.EventCorrected:
+    """A correction as a device sends it: the right event has the identity of the wrong one, at the same table."""
+    wrong = made.corrects
+    if wrong == ev.Identity(made.device, made.boot, made.seq):
+        wrong = replace(wrong, seq=(wrong.seq + 1) % 2**53)
+    right = replace(made.event, table=made.table, device=wrong.device, boot=wrong.boot, seq=wrong.seq)
+    return replace(made, corrects=wrong, event=right)
 
 
 def events(world: Mapping[str, st.SearchStrategy[Any]] | None = None) -> st.SearchStrategy[Any]:
@@ -73,6 +93,8 @@ def _values(info: inspect.Type) -> st.SearchStrategy[Any]:
             inner = info.type
             assert isinstance(inner, inspect.StrType)
             return st.text(_printable, min_size=inner.min_length or 0, max_size=inner.max_length)
+        case inspect.StrType() if info.pattern is not None:
+            return st.from_regex(info.pattern, fullmatch=True)
         case inspect.StrType():
             return st.text(min_size=info.min_length or 0, max_size=min(info.max_length or 20, 20))
         case inspect.IntType():
