@@ -113,7 +113,7 @@ def parse(text: str, *, table: str = TABLE, start: datetime = START) -> list[ev.
             continue
         if tokens[0][1] == "-":
             tokens = tokens[1:]
-        elif not any(token.startswith("@") for _, token in tokens):
+        elif not any(token.startswith(("@", "round.opened")) for _, token in tokens):
             rounds += 1
             tokens.insert(0, (0, f"@r{rounds}"))
         else:
@@ -199,11 +199,12 @@ def _read_block(text: str) -> dict[str, Any]:
 
 def _split(text: str) -> Iterator[str]:
     """Split at commas outside of brackets and quotes."""
-    depth, quoted, begin = 0, False, 0
+    depth, quoted, escaped, begin = 0, False, False, 0
     for i, char in enumerate(text):
-        if char == '"' and text[i - 1 : i] != "\\":
+        if char == '"' and not escaped:
             quoted = not quoted
-        elif not quoted:
+        escaped = quoted and char == "\\" and not escaped
+        if not quoted:
             depth += (char in "[{") - (char in "]}")
             if char == "," and depth == 0:
                 yield text[begin:i]

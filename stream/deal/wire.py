@@ -139,10 +139,11 @@ class Reader:
         except (OverflowError, ValueError):
             return Refusal("not_an_event", "a time or a number is out of range")
         shape = _SHAPES[type(event)]
+        # Each key ends in `":`. A blank may stand between the two, so what holds one is looked at closely as well.
         keys = shape.required + sum(map(ne, shape.optional(event), shape.defaults))
         if shape.inner is not None:
             keys += shape.inner(event)
-        if value.count(b'":') != keys or not value.isascii():
+        if value.count(b'":') != keys or not value.isascii() or len(value.split(None, 1)) > 1:
             refusal = self._inspect(value, shape)
             if refusal is not None:
                 return refusal
@@ -190,7 +191,8 @@ class Reader:
         except (UnicodeDecodeError, orjson.JSONDecodeError):
             return Refusal("not_json", "not UTF-8, or not JSON where a field is skipped")
         keys = value.count(b'":')
-        if len(plain) != keys and sum(1 for _ in _keys(plain)) != keys:
+        blank = len(value.split(None, 1)) > 1
+        if blank or (len(plain) != keys and sum(1 for _ in _keys(plain)) != keys):
             try:
                 json.loads(value, object_pairs_hook=_no_repeats)
             except (ValueError, RecursionError):

@@ -62,7 +62,7 @@ def _gap(scene: Scene, device: str, found: Sequence[Interruption]) -> Verdict:
 
 def _offline(scene: Scene, i: Interruption) -> Verdict:
     ended = [i.end] if i.end is not None else []
-    begun = [i.begin] if i.begin is not None and i.begin is not i.noticed else []
+    begun = [i.begin] if i.begin is not None and i.begin[:4] != i.noticed[:4] else []
     return notice(
         scene,
         kind="device_fault",

@@ -150,14 +150,14 @@ class Fold:
                 self.clean = False
         elif kind is ev.TableClosed:
             self.shut = heard
+        elif kind is ev.RoundOpened and self.shut is not None:
+            self.clean = False
         facts = self.facts
         if facts is None:
             return
         if facts.round is None or facts.closed is not None:
             if kind is ev.RoundOpened:
                 facts.note(heard)
-                if self.shut is not None:
-                    self.clean = False
                 return
             if kind in BETWEEN or (kind in CLEARING and facts.round is not None):
                 facts.note(heard)
@@ -175,7 +175,7 @@ class Fold:
         elif kind is ev.CardPlaced:
             self._place(heard, facts)
         elif kind in ENDING:
-            if self.plan is not None and (self.cursor < len(self.plan) or facts.last_draw > self.last_draw):
+            if self.unfinished:
                 self.clean = False
         elif kind is ev.CardBurned or (kind is ev.Announced and facts.voids):
             self.clean = False
@@ -221,6 +221,14 @@ class Fold:
             facts.hidden.add((act.position, act.index))
         if cursor + 1 == len(plan):
             facts.complete_at = heard
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the deal was begun and has not come to its end, or more was drawn than dealt."""
+        facts = self.facts
+        if facts is None or self.plan is None:
+            return False
+        return self.cursor < len(self.plan) or facts.last_draw > self.last_draw
 
     def carry(self) -> Carry:
         """The state after the events so far."""

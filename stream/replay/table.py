@@ -94,6 +94,9 @@ class Table:
     def hear(self, event: ev.AnyEvent, mark: int = 0) -> None:
         """Take one event in, whenever it comes; `mark` goes with it (see `Heard`)."""
         at = micros(event.at)
+        if self.corrections and (event.device, event.boot, event.seq) in self.corrections:
+            self.counts.repeated += 1  # whatever it says, the right one stands in its place
+            return
         tail = self.tails.get(event.device)
         if tail is None:
             tail = self.tails[event.device] = Tail(event.boot, event.seq, at)
@@ -107,8 +110,8 @@ class Table:
         kind = type(event)
         if kind not in tail.kinds or kind in _SPECIAL:
             self._note_kind(heard, tail)
-        if self.corrections and heard[1:4] in self.corrections:
-            return  # the right one stands in its place already
+            tail.when = max(tail.when, at)  # a correction may have moved what came before it
+            heard = heard._replace(when=tail.when)
         last = self.segments[-1]
         events = last.events
         if not events or heard > events[-1]:
@@ -136,9 +139,6 @@ class Table:
     def _hear_late(self, event: ev.AnyEvent, at: int, mark: int) -> None:
         """Not the newest of its device: a repeat, a conflict, one that fills a gap, or too late."""
         key = (event.device, event.boot, event.seq)
-        if key in self.corrections:
-            self.counts.repeated += 1  # whatever it said, the right one stands in its place
-            return
         for segment in reversed(self.segments):
             if not segment.may_hold(key):
                 continue
@@ -171,6 +171,7 @@ class Table:
             at = micros(event.at)
             self._insert(Heard(at, *heard[1:4], at, event, mark))
             segment = next(s for s in self.segments if any(h[1:4] == heard[1:4] for h in s.events))
+            self._relearn(event.device)
             self._opening = self.base.opened is None
         segment.conflicts.add(heard[1:4])
         segment.stale, segment.saved = True, False
@@ -185,13 +186,23 @@ class Table:
         self.corrections[key] = heard
         self._take_out(key)
         at = micros(event.event.at)
-        tail = self.tails.get(key[0])
-        if tail is None:
-            self.tails[key[0]] = Tail(key[1], key[2], at)
+        tail = self.tails.setdefault(key[0], Tail(key[1], key[2], at))
+        tail.boot, tail.seq = max((tail.boot, tail.seq), key[1:])
         self._opening = self.base.opened is None
         last = self.base.last.get(key[0])
         if last is None or key[1:] > last[2:4]:
             self._insert(Heard(at, *key, at, event.event, heard.mark))
+            self._relearn(key[0])
+
+    def _relearn(self, device: str) -> None:
+        """What a device has sent, after one of its events gave way to another."""
+        tail = self.tails[device]
+        kept = [h for s in self.segments for h in s.events if h.device == device]
+        if self.fresh:  # else what has left the kept history counts as well
+            tail.kinds = set()
+        tail.kinds.update(type(h.event) for h in kept)
+        online = [h for h in kept if isinstance(h.event, ev.DeviceOnline) and h.event.sense is None]
+        tail.online = online[-1] if online else None
 
     def _take_out(self, key: Key) -> None:
         """Remove an event, so that another can stand in its place."""
@@ -228,6 +239,8 @@ class Table:
             self.segments.insert(0, Segment([]))  # what lies before the first round
         self.segments[k].carry = carry
         self._from = k
+        newest = next(h for s in reversed(self.segments) for h in reversed(s.events) if h.device == new.device)
+        self.tails[new.device].when = newest.when  # the running maximum, as it is now
 
     def _carry_into(self, k: int) -> Carry:
         """The state that segment k begins with; all segments before it are settled."""
@@ -353,11 +366,12 @@ class Table:
         if known or any(s.judged_as and s.judged_as[2] for s in self.segments[:begin]):
             begin = 0
         shifted = begin < len(self.segments) - 1
-        rounds = [s.round for s in self.segments] if shifted else []
+        new = self.segments[-1].judged_as is None
+        rounds = [s.round for s in self.segments] if shifted or new else []
         for k in range(begin, len(self.segments)):
             segment = self.segments[k]
             closed = k + 1 < len(self.segments)
-            if shifted and (rnd := rounds[k]) is not None:
+            if rounds and (rnd := rounds[k]) is not None:
                 segment.reused = rnd in self.used or rounds.index(rnd) < k
             mine = overlapping(known, segment.ends) if known else ()
             judged_as = (closed, segment.reused, mine)
@@ -376,7 +390,7 @@ class Table:
         if not events:
             return []
         assert segment.carry is not None
-        clean = segment.fold is not None and segment.fold.clean
+        clean = segment.fold is not None and segment.fold.clean and not (closed and segment.fold.unfinished)
         if clean and not mine and not segment.conflicts and not segment.reused and not begins:
             return []
         return judge(

@@ -65,7 +65,10 @@ def sense_dead(reports: list[Report], rate: float, random: Random) -> list[Repor
     """One device says nothing for a round; it goes on counting."""
     if random.random() >= rate or not reports:
         return reports
-    device = random.choice(sorted({e.device for _, e in reports if not e.device.endswith("floor")}))
+    devices = sorted({e.device for _, e in reports if not e.device.endswith("floor")})
+    if not devices:
+        return reports
+    device = random.choice(devices)
     return [(t, e) for t, e in reports if e.device != device]
 
 
