@@ -3,6 +3,7 @@
 MISDEAL_TEST_EVENTS sets about how many events (a hundred thousand unless set; `make soak` takes a million).
 """
 
+import asyncio
 import json
 import os
 
@@ -51,11 +52,9 @@ def produce(site: Site, lines: list[Line]) -> None:
 async def drained(site: Site) -> None:
     """A worker that reads everything and ends."""
     worker = site.worker(MISDEAL_HOLD_MS="2000")
-    for _ in range(1200):
-        last = await site.lag()
-        # what is left belongs to open rounds; it is written down, and committed, within ten seconds
-        if last == 0 or not worker.alive:
-            break
+    # What is left at last belongs to open rounds; it is written down, and committed, within ten seconds.
+    while await site.lag() and worker.alive:
+        await asyncio.sleep(1)
     assert worker.alive, worker.said()
     assert await worker.terminate() == 0
 
