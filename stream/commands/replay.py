@@ -109,6 +109,9 @@ def command(files: tuple[str, ...], every: bool, rules: str | None, form: str) -
     if not every:
         for verdict in replay.in_force():
             _print(verdict, form)
+    late = sum(t.counts.too_late for t in replay.tables.values())
+    if late:
+        click.echo(f"{late} events came after their round had left the kept history; they are not judged", err=True)
     if form == "text" and not every:
         click.echo(
             f"{len(replay.tables)} tables, {sum(t.counts.repeated for t in replay.tables.values())} repeated events",

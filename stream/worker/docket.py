@@ -6,6 +6,7 @@ never overwritten: a round that changed is written under a new key, and the head
 crash between the two leaves the old head with the old rounds, though events moved from one round to another.
 """
 
+import logging
 import zlib
 from collections.abc import Mapping
 from typing import Final
@@ -22,6 +23,7 @@ from stream.worker.hold import Holds, Pending
 from stream.worker.records import Revision, fingerprint
 
 VERSION: Final = 1
+log: Final = logging.getLogger("misdeal.worker")
 GONE: Final = "Later telemetry explains what this verdict rested on."
 _SEPARATOR: Final = b"\0"  # no id holds one
 
@@ -102,7 +104,13 @@ class Docket:
         self.uncovered.setdefault(topic, offset)
         if self.uncovered_since is None:
             self.uncovered_since = now
+        too_late = self.table.counts.too_late
         self.table.hear(event, mark)
+        if self.table.counts.too_late > too_late:
+            log.warning(
+                "table %s: event %s:%d:%d came after its round had left the kept history; it is not judged",
+                self.table.name, event.device, event.boot, event.seq,
+            )  # fmt: skip
 
     def recall(self, name: str, published: Published, evidence: list[tuple[str, int, int]]) -> None:
         """Take in what a predecessor published after the head was written."""
