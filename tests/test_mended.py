@@ -7,6 +7,7 @@ from stream.deal import events as ev
 from stream.deal.notation import parse, show
 from stream.deal.verdicts import body, in_order
 from stream.deal.wire import Reader, Refusal, encode
+from stream.replay import snapshot
 from stream.replay.table import Table
 from stream.simulate.tables import Order, reports
 
@@ -19,7 +20,7 @@ def _said(events: list[ev.Event], *, each: bool = False, store: bool = False) ->
         if each or store:
             table.settle()
         if store:
-            table = Table.read(table.head(), {name: s.record() for name, s in table.closed()})
+            table = snapshot.read(snapshot.head(table), {name: s.record() for name, s in table.closed()})
     table.settle()
     if store:
         table.recall({s.name for s in table.segments})

@@ -16,6 +16,7 @@ from story import FOLDER, stories
 from stream.deal import events as ev
 from stream.deal.verdicts import Verdict, body, in_order
 from stream.deal.wire import from_micros
+from stream.replay import snapshot
 from stream.replay.fold import Fold
 from stream.replay.judge import judge
 from stream.replay.order import cut, ordered
@@ -57,7 +58,7 @@ def said(table: Table) -> list[bytes]:
 
 def stored(table: Table) -> Table:
     """A settled table written down and read back, with every round judged again."""
-    again = Table.read(table.head(), {name: segment.record() for name, segment in table.closed()})
+    again = snapshot.read(snapshot.head(table), {name: segment.record() for name, segment in table.closed()})
     again.left = table.left
     again.recall({s.name for s in again.segments})
     again.settle()

@@ -6,10 +6,9 @@ again, once for the set. In the ordinary case an event is appended and folded, a
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 
 from stream.deal import events as ev
@@ -20,6 +19,7 @@ from stream.replay.fold import Fold, number, setup
 from stream.replay.judge import judge
 from stream.replay.order import cut, ordered, overlapping
 from stream.replay.segment import Key, Segment
+from stream.replay.tail import Tail
 from stream.rulebook.heard import Heard
 
 USED_ROUNDS_KEPT: Final = 500  # ids of rounds that have left the kept history, to notice one used again
@@ -33,42 +33,6 @@ class Counts(Struct):
     repeated: int = 0
     too_late: int = 0
     conflicting: int = 0
-
-
-class Tail:
-    """The newest event of a device by (`boot`, `seq`), as far as it has been heard, and what it has sent."""
-
-    __slots__ = ("boot", "kinds", "online", "seq", "when")
-
-    def __init__(self, boot: int, seq: int, when: int) -> None:
-        self.boot = boot
-        self.seq = seq
-        self.when = when
-        self.kinds: set[type[ev.AnyEvent]] = set()
-        self.online: Heard | None = None
-
-
-class _TailRecord(Struct, frozen=True, array_like=True):
-    boot: int
-    seq: int
-    when: int
-    kinds: list[str]
-    online: Heard | None
-
-
-class _Head(Struct, frozen=True, array_like=True):
-    """A table written down, but for its closed segments, which it names."""
-
-    name: str
-    base: Carry
-    fresh: bool
-    used: list[str]
-    segments: list[str]
-    open: bytes  # the record of the last segment; empty while it has no event
-    tails: dict[str, _TailRecord]
-    corrections: list[Heard]
-    first_opened: Heard | None
-    counts: Counts
 
 
 class Table:
@@ -195,14 +159,8 @@ class Table:
             self._relearn(key[0])
 
     def _relearn(self, device: str) -> None:
-        """What a device has sent, after one of its events gave way to another."""
-        tail = self.tails[device]
-        kept = [h for s in self.segments for h in s.events if h.device == device]
-        if self.fresh:  # else what has left the kept history counts as well
-            tail.kinds = set()
-        tail.kinds.update(type(h.event) for h in kept)
-        online = [h for h in kept if isinstance(h.event, ev.DeviceOnline) and h.event.sense is None]
-        tail.online = online[-1] if online else None
+        kept = (h for s in self.segments for h in s.events if h.device == device)
+        self.tails[device].relearn(kept, anew=self.fresh)
 
     def _take_out(self, key: Key) -> None:
         """Remove an event, so that another can stand in its place."""
@@ -465,56 +423,13 @@ class Table:
         for segment in self.segments:
             yield from (segment.verdicts or {}).values()
 
-    # --- writing down and reading back
-
-    def head(self) -> bytes:
-        """The settled table as bytes, but for its closed segments, which it names: see `closed`."""
-        last = self.segments[-1]
-        tails = {
-            d: _TailRecord(t.boot, t.seq, t.when, sorted(str(k.__struct_config__.tag) for k in t.kinds), t.online)
-            for d, t in self.tails.items()
-        }
-        return _encode(
-            _Head(
-                self.name,
-                self.base,
-                self.fresh,
-                list(self.used),
-                [s.name for s in self.segments[:-1]],
-                last.record() if last.name else b"",
-                tails,
-                list(self.corrections.values()),
-                self.first_opened,
-                self.counts,
-            )
-        )
+    def resume(self) -> None:
+        """The segments were put in from outside: all but the last are settled."""
+        self.segments[-1].restart()
+        self._from = len(self.segments) - 1
 
     def closed(self) -> Iterator[tuple[str, Segment]]:
         """The closed segments with their names."""
         for segment in self.segments[:-1]:
             if segment.name:
                 yield segment.name, segment
-
-    @classmethod
-    def read(cls, head: bytes, records: Mapping[str, bytes]) -> "Table":
-        """A table from its head and the records of the segments it names. Raises KeyError where one is missing."""
-        h = _decode(head)
-        table = cls(h.name)
-        table.base, table.fresh, table.used = h.base, h.fresh, dict.fromkeys(h.used)
-        table.segments = [Segment.read(records[name]) if name else Segment([]) for name in h.segments]
-        table.segments.append(Segment.read(h.open) if h.open else Segment([]))
-        table.first_opened, table.counts = h.first_opened, h.counts
-        for device, t in h.tails.items():
-            tail = table.tails[device] = Tail(t.boot, t.seq, t.when)
-            tail.kinds, tail.online = {ev.TYPES[k] for k in t.kinds}, t.online  # type: ignore[misc]  # of the union
-        for heard in h.corrections:
-            assert isinstance(heard.event, ev.EventCorrected)
-            c = heard.event.corrects
-            table.corrections[c.device, c.boot, c.seq] = heard
-        table.segments[-1].restart()
-        table._from = len(table.segments) - 1
-        return table
-
-
-_encode: Final = msgspec.msgpack.Encoder().encode
-_decode: Final = msgspec.msgpack.Decoder(_Head).decode

@@ -17,6 +17,7 @@ from msgspec import Struct
 from stream.deal import verdicts
 from stream.deal.events import AnyEvent
 from stream.deal.verdicts import Verdict
+from stream.replay import snapshot
 from stream.replay.table import Table
 from stream.rulebook.paragraphs import load
 from stream.worker.hold import Holds, Pending
@@ -262,7 +263,7 @@ class Docket:
                 epoch,
                 covered_alerts,
                 dict(self.offsets),
-                self.table.head(),
+                snapshot.head(self.table),
                 list(self.rounds.values()),
                 self.published,
                 due,
@@ -284,7 +285,7 @@ class Docket:
         h = _decode_head(head)
         keys = {key.rpartition("@")[0]: key for key in h.rounds}
         records = {name: _decode_round(rounds[key]).record for name, key in keys.items()}
-        docket = cls(Table.read(h.table, records))
+        docket = cls(snapshot.read(h.table, records))
         docket.offsets = dict(h.offsets)
         docket.published = h.published
         docket.rounds, docket.written = keys, set(rounds)
