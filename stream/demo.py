@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import IO, Final
 
 import msgspec
@@ -76,7 +76,7 @@ class Screen:
 
     def table(self) -> Table:
         """The screen."""
-        title = "misdeal: verdicts of simulated Double Down Stud tables, as they are published"
+        title = "misdeal: verdicts of simulated tables, as they are published"
         table = Table(title=title, expand=True, show_lines=True, caption=self._caption())
         for name, ratio in (("When and where", 2), ("What was seen", 5), ("Rule", 3), ("What is due", 2), ("Open?", 2)):
             table.add_column(name, ratio=ratio)
@@ -151,8 +151,8 @@ async def _watch(screen: Screen, plan: Plan, console: Console, children: Sequenc
 def run(plan: Plan) -> None:
     """Run the demo until its time is up or Ctrl-C; everything it started ends with it."""
     console = Console()
-    folder = Path(mkdtemp(prefix="misdeal-demo-"))
     with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="misdeal-demo-", ignore_cleanup_errors=True)))
         if plan.broker is None:
             console.print("Starting Apache Kafka on this machine (the first time its jars are fetched) ...")
             broker = stack.enter_context(start(folder / "kafka")).bootstrap

@@ -44,6 +44,10 @@ class Interruption(Struct, frozen=True):
         return since <= end and (self.end is None or self.end.when >= begin)
 
 
+Alive = tuple[tuple[Sense, int], ...]
+"""Each sense, and since when (microseconds) some device that carries it has been heard."""
+
+
 class Watch:
     """Follows the devices of one table through its ordered events; finds gaps and silences."""
 
@@ -106,3 +110,15 @@ def senses_of(kinds: set[type[AnyEvent]], online: Heard | None) -> frozenset[Sen
     if online is not None and isinstance(online.event, ev.DeviceOnline) and online.event.senses is not None:
         return frozenset(online.event.senses)
     return frozenset(s for k in kinds for s in k.carries)
+
+
+def possible_senses(kinds: set[type[AnyEvent]], online: Heard | None) -> frozenset[Sense]:
+    """What a device may carry: what it said, else all that devices of its topic do.
+
+    A reader that has placed cards and not yet turned one is not deaf to turns; a shuffler that was never heard is.
+    """
+    said = senses_of(kinds, online)
+    if online is not None and isinstance(online.event, ev.DeviceOnline) and online.event.senses is not None:
+        return said
+    topics = {k.topic for k in kinds if k.topic is not None}
+    return said.union(s for t in ev.TYPES.values() if t.topic in topics for s in t.carries)

@@ -1,6 +1,6 @@
 """From findings to verdicts: one for each atom and scope, with its evidence, its deal line and its digest."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final, Literal
 
@@ -44,6 +44,7 @@ class Scene(Struct, frozen=True):
     events: Sequence[Heard]
     closed: bool  # no later event can change the round but a late one
     interruptions: tuple[Interruption, ...]
+    alive: Mapping[str, int] = {}  # sense -> since when a device that carries it has been heard
 
     def where(self, deciding: Heard) -> tuple[str | None, str | ev.Identity]:
         """The round's id, if the event is of a round, and what stands for it in a verdict's id."""
@@ -91,7 +92,7 @@ def _verdict(scene: Scene, setup: Setup, atom: Atom, group: list[Finding]) -> Ve
         status=status,
         severity=severity,
         rules=rules.id,
-        paragraph=rules.citation(atom.cite) if rules.prefix[:2] == "13" else f"{rules.prefix}{atom.cite}",
+        paragraph=rules.citation(atom.cite),
         heading=paragraph.heading,
         edition=rules.edition,
         cause=first.cause,
@@ -144,7 +145,8 @@ def _told(scene: Scene, deciding: Heard) -> list[Heard]:
 
 
 def _basis(scene: Scene, first: Finding) -> Basis:
-    if any(i.covers(0, first.deciding.when) for i in scene.interruptions):
+    begin = scene.round.when if scene.round else first.deciding.when
+    if any(i.covers(begin, first.deciding.when) for i in scene.interruptions):
         return "doubtful"
     return "inferred" if first.inferred else "observed"
 

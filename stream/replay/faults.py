@@ -222,7 +222,8 @@ def void_without_cause(scene: Scene, verdicts: Sequence[Verdict]) -> Iterator[Ve
         if caused or name in seen:
             continue
         seen.add(name)
-        doubt = any(i.covers(0, h.when) for i in scene.interruptions)
+        begin = scene.round.when if scene.round else h.when
+        doubt = any(i.covers(begin, h.when) for i in scene.interruptions)
         yield notice(
             scene,
             kind="advisory",

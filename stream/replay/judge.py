@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from stream.deal import events as ev
-from stream.deal.verdicts import Verdict
+from stream.deal.verdicts import Cause, Verdict
 from stream.deal.words import SEATS, Seat
 from stream.replay.align import Explanation, Weights, explain
-from stream.replay.carry import Carry, Interruption
+from stream.replay.carry import Alive, Carry, Interruption
 from stream.replay.departures import told
 from stream.replay.drafts import Scene, draft
 from stream.replay.faults import faults, not_followed, sorted_deck, table_faults, void_without_cause
@@ -32,6 +32,7 @@ def judge(
     events: Sequence[Heard],
     *,
     interruptions: tuple[Interruption, ...] = (),
+    alive: Alive = (),
     conflicts: Sequence[Heard] = (),
     reused: bool = False,
     closed: bool = False,
@@ -41,15 +42,15 @@ def judge(
 
     `events` are in order and begin with the round's `round.opened` (or, before any round, with anything);
     `opened` is the table.opened it is judged under; `closed` says that another round has begun; `first` that
-    nothing of this table came before. `conflicts` are the events in force of identities that came twice with
-    other content.
+    nothing of this table came before. `alive` tells since when each sense is known to be carried. `conflicts`
+    are the events in force of identities that came twice with other content.
     """
     config = opened.event if opened else None
     assert config is None or isinstance(config, ev.TableOpened)
     s = setup(config) if config else None
     rnd = events[0] if events and isinstance(events[0].event, ev.RoundOpened) else None
     ended = closed or any(isinstance(h.event, ev.RoundClosed) for h in events)
-    scene = Scene(table, s, config, rnd, reused, events, ended, interruptions)
+    scene = Scene(table, s, config, rnd, reused, events, ended, interruptions, dict(alive))
     out = list(faults(scene, conflicts))
     out += table_faults(scene, carry, opened, first=first)
     if s is not None and config is not None and rnd is not None:
@@ -76,8 +77,10 @@ def _round(scene: Scene, s: Setup, config: ev.TableOpened, carry: Carry) -> tupl
         followed = explanation is not None
         if explanation is not None:
             findings += told(explanation, end, s, scene)
-            if _doubtful_seat(scene, s, end, seats, acts, explanation, closed=over):
-                findings = [_unsure_order(f) for f in findings]
+            doubt = _doubtful_wager(scene, s, end, seats, acts, explanation, closed=over)
+            if doubt is not None:
+                cause, explanation = doubt
+                findings = [f if f.cause else replace(f, cause=cause) for f in findings]
             _learn(facts, explanation)
     findings += _walk(scene.events, facts, s)
     return findings, followed, end
@@ -138,9 +141,20 @@ def _acts(facts: Facts, closed: bool) -> Iterator[Act]:
         if draw not in facts.placed and draw not in away and draw not in burned and (closed or draw < top):
             drawn.append(Act(heard, None, 0, None, draw))
     drawn.sort(key=lambda a: a.draw or 0)
+    drawn = list(_with_missing_draws(drawn, away))
     for place, act in rest:
         drawn.insert(place, act)
     yield from drawn
+
+
+def _with_missing_draws(drawn: Sequence[Act], away: set[int]) -> Iterator[Act]:
+    """Acts by draw number, and where a number is missing, a card whose draw was not read either."""
+    due = 1
+    for act in drawn:
+        number = act.draw or due
+        yield from (Act(act.heard, None, 0, None, n) for n in range(due, number) if n not in away)
+        yield act
+        due = max(due, number + 1)
 
 
 def _explain(
@@ -158,11 +172,18 @@ def _explain(
         """A reading may be lost where the layout was not watched and the draws leave room for it."""
         if before is not None and after is not None and before.draw and after.draw == before.draw + 1:
             return False
-        if after is None and before is not None and before.draw and before.draw >= facts.last_draw > 0:
-            return False
         begin = before.heard.when if before else facts.round.when if facts.round else 0
         end = after.heard.when if after else scene.events[-1].when
-        return any("placements" in i.senses and i.covers(begin, end) for i in scene.interruptions)
+        blind = {s for i in scene.interruptions if i.covers(begin, end) for s in i.senses}
+        if (
+            after is None
+            and before is not None
+            and before.draw
+            and before.draw >= facts.last_draw
+            and "draws" not in blind
+        ):
+            return False
+        return "placements" in blind
 
     weights = Weights(rules.departures.costs, part_of, rules.departures.budget)
     return explain(
@@ -175,7 +196,7 @@ def _explain(
     )
 
 
-def _doubtful_seat(
+def _doubtful_wager(
     scene: Scene,
     s: Setup,
     facts: Facts,
@@ -184,22 +205,28 @@ def _doubtful_seat(
     explanation: Explanation,
     *,
     closed: bool,
-) -> bool:
-    """Whether the deal is lawful if one wager, placed or taken back about its beginning, is read the other way."""
+) -> tuple[Cause, Explanation] | None:
+    """Why the deal may be lawful after all: one wager is read the other way.
+
+    It was placed or taken back so near to the first card that the clocks leave the order open; or its placing fell
+    into a hole of the bet sensors' readings.
+    """
     begin = facts.first_draw or next(iter(facts.placements), None)
     if not explanation.departures or begin is None:
-        return False
-    close = {seat for (seat, _), w in facts.wagers.items() if unsure(w.placed, begin) or unsure(w.touched, begin)}
-    for seat in sorted(close):
+        return None
+    doubts: dict[Seat, Cause] = {}
+    since = facts.round.when if facts.round else begin.when
+    if any("wagers" in i.senses and i.covers(since, begin.when) for i in scene.interruptions):
+        doubts |= {p: "coverage" for p in SEATS if p not in seats and any(a.position == p for a in acts)}
+    for (seat, _), w in facts.wagers.items():
+        if unsure(w.placed, begin) or unsure(w.touched, begin):
+            doubts[seat] = "order"
+    for seat, cause in sorted(doubts.items()):
         other = tuple(p for p in SEATS if (p in seats) != (p == seat))
         again = _explain(scene, s, facts, other, acts, closed=closed)
         if again is not None and not again.departures:
-            return True
-    return False
-
-
-def _unsure_order(f: Finding) -> Finding:
-    return f if f.cause else replace(f, cause="order")
+            return cause, again
+    return None
 
 
 def _learn(facts: Facts, explanation: Explanation) -> None:
@@ -239,4 +266,6 @@ def _weighed(scene: Scene, s: Setup, findings: Iterable[Finding]) -> Iterator[Fi
 
 def _unseen(scene: Scene, f: Finding) -> bool:
     gap = f.absence
+    if gap is not None and scene.alive.get(gap.sense, gap.end + 1) > gap.end:
+        return True  # nothing that could have seen it had been heard by then
     return gap is not None and any(gap.sense in i.senses and i.covers(gap.begin, gap.end) for i in scene.interruptions)

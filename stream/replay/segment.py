@@ -13,11 +13,14 @@ from stream.deal import events as ev
 from stream.deal.events import AnyEvent
 from stream.deal.verdicts import Verdict
 from stream.deal.wire import micros
-from stream.replay.carry import Carry, Interruption
+from stream.replay.carry import Alive, Carry, Interruption
 from stream.replay.fold import Fold
 from stream.rulebook.heard import Heard
 
 Key = tuple[str, int, int]  # device, boot, seq
+
+
+JudgedAs = tuple[bool, bool, tuple[Interruption, ...], Alive]  # closed, reused, interruptions, senses
 Order = tuple[int, str, int, int]  # when, and the key
 
 
@@ -41,7 +44,7 @@ class _Whole(Struct, frozen=True, array_like=True):
     conflicts: list[Key]
     found: tuple[Interruption, ...]
     reused: bool
-    judged_as: tuple[bool, bool, tuple[Interruption, ...]] | None
+    judged_as: JudgedAs | None
 
 
 class SegmentRecord(Struct, frozen=True, array_like=True):
@@ -80,7 +83,7 @@ class Segment:
         self.conflicts: set[Key] = set()
         self.reused = False
         self.verdicts: dict[str, Verdict] | None = {}  # None: not judged since it was read back
-        self.judged_as: tuple[bool, bool, tuple[Interruption, ...]] | None = None
+        self.judged_as: JudgedAs | None = None
         self.stale = True  # its events changed since it was judged
         self.saved = False  # its record, as it is now, has been written
 

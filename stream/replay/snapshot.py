@@ -18,6 +18,7 @@ class _TailRecord(Struct, frozen=True, array_like=True):
     boot: int
     seq: int
     when: int
+    first: int
     kinds: list[str]
     online: Heard | None
 
@@ -43,7 +44,7 @@ def head(table: Table) -> bytes:
     """A settled table as bytes, but for its closed segments, which it names: see `Table.closed`."""
     last = table.segments[-1]
     tails = {
-        d: _TailRecord(t.boot, t.seq, t.when, sorted(str(k.__struct_config__.tag) for k in t.kinds), t.online)
+        d: _TailRecord(t.boot, t.seq, t.when, t.first, sorted(str(k.__struct_config__.tag) for k in t.kinds), t.online)
         for d, t in table.tails.items()
     }
     return _encode(
@@ -72,6 +73,7 @@ def read(written: bytes, records: Mapping[str, bytes]) -> Table:
     table.first_opened, table.counts = h.first_opened, h.counts
     for device, t in h.tails.items():
         tail = table.tails[device] = Tail(t.boot, t.seq, t.when)
+        tail.first = t.first
         tail.kinds, tail.online = {ev.TYPES[k] for k in t.kinds}, t.online  # type: ignore[misc]  # of the union
     for heard in h.corrections:
         assert isinstance(heard.event, ev.EventCorrected)

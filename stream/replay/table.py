@@ -14,11 +14,12 @@ from msgspec import Struct
 from stream.deal import events as ev
 from stream.deal.verdicts import Verdict
 from stream.deal.wire import canonical, full, micros
-from stream.replay.carry import SECOND, Carry, Interruption, senses_of
+from stream.deal.words import Sense
+from stream.replay.carry import SECOND, Alive, Carry, Interruption, possible_senses, senses_of
 from stream.replay.fold import Fold, number, setup
 from stream.replay.judge import judge
 from stream.replay.order import cut, ordered, overlapping
-from stream.replay.segment import Key, Segment
+from stream.replay.segment import Key, Order, Segment
 from stream.replay.tail import Tail
 from stream.rulebook.heard import Heard
 
@@ -52,6 +53,7 @@ class Table:
         self.touched: set[str] = set()  # names of segments judged or taken apart, until somebody clears it
         self._from = 0  # the first segment that is not settled
         self._opening = False  # the first table.opened is to be looked for
+        self._alive: Alive | None = None  # since when each sense is known to be carried; None: to be told anew
 
     # --- hearing
 
@@ -93,6 +95,7 @@ class Table:
     def _note_kind(self, heard: Heard, tail: Tail) -> None:
         event = heard.event
         tail.kinds.add(type(event))
+        self._alive = None
         if isinstance(event, ev.TableOpened):
             self._opening = self.base.opened is None
         elif isinstance(event, ev.EventCorrected):
@@ -160,6 +163,7 @@ class Table:
 
     def _relearn(self, device: str) -> None:
         kept = (h for s in self.segments for h in s.events if h.device == device)
+        self._alive = None
         self.tails[device].relearn(kept, anew=self.fresh)
 
     def _take_out(self, key: Key) -> None:
@@ -198,7 +202,10 @@ class Table:
         self.segments[k].carry = carry
         self._from = k
         newest = next(h for s in reversed(self.segments) for h in reversed(s.events) if h.device == new.device)
-        self.tails[new.device].when = newest.when  # the running maximum, as it is now
+        tail = self.tails[new.device]
+        tail.when = newest.when  # the running maximum, as it is now
+        tail.first = min(tail.first, new.at)
+        self._alive = None
 
     def _carry_into(self, k: int) -> Carry:
         """The state that segment k begins with; all segments before it are settled."""
@@ -326,23 +333,26 @@ class Table:
         shifted = begin < len(self.segments) - 1
         new = self.segments[-1].judged_as is None
         rounds = [s.round for s in self.segments] if shifted or new else []
+        alive = self._alive_since()
         for k in range(begin, len(self.segments)):
             segment = self.segments[k]
             closed = k + 1 < len(self.segments)
             if rounds and (rnd := rounds[k]) is not None:
                 segment.reused = rnd in self.used or rounds.index(rnd) < k
-            mine = overlapping(known, segment.ends) if known else ()
-            judged_as = (closed, segment.reused, mine)
+            mine = overlapping(known, self._reach(k)) if known else ()
+            judged_as = (closed, segment.reused, mine, alive)
             unknown = segment.verdicts is None and segment.name in self.touched
             if not segment.stale and judged_as == segment.judged_as and not unknown:
                 continue
-            segment.verdicts = {v.id: v for v in self._judged(k, segment, mine, closed=closed)}
+            segment.verdicts = {v.id: v for v in self._judged(k, segment, mine, alive, closed=closed)}
             segment.saved = segment.saved and judged_as == segment.judged_as
             segment.judged_as, segment.stale = judged_as, False
             if segment.name:
                 self.touched.add(segment.name)
 
-    def _judged(self, k: int, segment: Segment, mine: tuple[Interruption, ...], *, closed: bool) -> list[Verdict]:
+    def _judged(
+        self, k: int, segment: Segment, mine: tuple[Interruption, ...], alive: Alive, *, closed: bool
+    ) -> list[Verdict]:
         begins = self.fresh and (k == 0 or (k == 1 and not self.segments[0].events))
         events = segment.events
         if not events:
@@ -357,11 +367,29 @@ class Table:
             segment.opened,
             events,
             interruptions=mine,
+            alive=alive,
             conflicts=[h for h in events if h[1:4] in segment.conflicts],
             reused=segment.reused,
             closed=closed,
             first=begins,
         )
+
+    def _reach(self, k: int) -> tuple[Order, Order] | None:
+        """What a round rests on: its events, and those of two rounds before, when its deck was shuffled."""
+        ends = self.segments[k].ends
+        before = self.segments[max(0, k - 2)].ends
+        return ends and before and (before[0], ends[1])
+
+    def _alive_since(self) -> Alive:
+        """Since when some device that may carry a sense has been heard, by sense."""
+        if self._alive is None:
+            since: dict[Sense, int] = {}
+            for device, tail in self.tails.items():
+                first = 0 if device in self.base.last else tail.first
+                for sense in possible_senses(tail.kinds, tail.online):
+                    since[sense] = min(first, since.get(sense, first))
+            self._alive = tuple(sorted(since.items()))
+        return self._alive
 
     def _known_interruptions(self) -> list[Interruption]:
         """All of the kept history, each outage with its end once it is known, and what its device carries."""
@@ -398,6 +426,7 @@ class Table:
 
     def _drop(self, oldest: Segment) -> None:
         self.base = self._carry_into(1)
+        self._alive = None
         self.fresh = self.fresh and not oldest.name
         self.left.extend((oldest.verdicts or {}).values())
         if oldest.round is not None:

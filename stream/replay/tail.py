@@ -9,12 +9,13 @@ from stream.rulebook.heard import Heard
 class Tail:
     """The newest event of a device by (`boot`, `seq`), the running maximum of its clock, and the types it has sent."""
 
-    __slots__ = ("boot", "kinds", "online", "seq", "when")
+    __slots__ = ("boot", "first", "kinds", "online", "seq", "when")
 
     def __init__(self, boot: int, seq: int, when: int) -> None:
         self.boot = boot
         self.seq = seq
         self.when = when
+        self.first = when  # the earliest that it was heard, as far as events are kept
         self.kinds: set[type[ev.AnyEvent]] = set()
         self.online: Heard | None = None  # the last device.online that speaks of all of it
 

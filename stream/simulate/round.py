@@ -145,7 +145,7 @@ def _do(r: Round, due: object, deck: Iterator[Card]) -> None:
 def _settle(r: Round, seat: Seat, areas: tuple[str, ...]) -> None:
     cards: list[tuple[Position, int, Card]] = [
         *((seat, i, c.card) for i, c in r.hands[seat]),
-        *(("C", i, c.card) for i, c in r.hands["C"]),
+        *(("C", i, c.card) for i, c in r.hands.get("C", [])),
     ]
     outcome = worth([card for _, _, card in cards])
     on = tuple(ev.CardAt(p, i) for p, i, _ in cards)

@@ -7,10 +7,12 @@ tables.floor.v1       --+      |-----> surveillance.dead-letters.v1
 """
 
 import asyncio
+import logging
 import os
 import random
 import tempfile
 from collections.abc import Awaitable
+from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
@@ -19,13 +21,14 @@ from aiokafka import ConsumerRecord
 from stream.deal.events import AnyEvent
 from stream.deal.wire import Reader, Refusal, micros
 from stream.worker.changelog import Changelog
-from stream.worker.epoch import AlertsReader, NotOwner
+from stream.worker.epoch import AlertsReader, Lost, NotOwner
 from stream.worker.hold import Holds
 from stream.worker.owner import Counts, Owner
 from stream.worker.settings import Settings
 from stream.worker.source import App, Feed, Given
 from stream.worker.topics import ALERTS, CHANGELOG, DEAD_LETTERS, SOURCES
 
+log: Final = logging.getLogger("misdeal.worker")
 TICK_S: Final = 0.05
 SLICE: Final = 1000  # records between two looks at whether partitions are about to move
 _RAW: Final = {"key_type": bytes, "value_type": bytes, "key_serializer": "raw", "value_serializer": "raw"}
@@ -65,7 +68,7 @@ class Worker:
             topic_partitions=self.partitions,
             topic_allow_declare=False,  # `misdeal topics apply` makes them
             topic_disable_leader=True,
-            datadir=tempfile.mkdtemp(prefix="misdeal-"),  # Faust wants one; nothing is kept in it
+            datadir=str(Path(tempfile.gettempdir()) / "misdeal-faust"),  # Faust wants one; nothing is kept in it
             broker_commit_interval=s.commit_s,
             broker_session_timeout=s.session_s,
             broker_rebalance_timeout=s.session_s,
@@ -122,10 +125,19 @@ class Worker:
                     await owner.work(batch.items[i : i + SLICE])
                     if slow:
                         await asyncio.sleep(slow * len(batch.items[i : i + SLICE]))
+            except Lost as error:
+                log.error("refusing to go on: %s", error)  # noqa: TRY400  # it is no defect of ours, and says what to do
+                os._exit(1)
             except (Given, NotOwner):
                 self.owners.pop(batch.number, None)
                 refused.add(batch.number)
             self.worked = monotonic()
+
+    def healthy(self) -> bool:
+        """Whether it works, or is a spare that has joined the group and was given nothing to do."""
+        idle = monotonic() - self.worked
+        spare = self.app.consumer.ready is not None and not self.app.consumer.assigned()
+        return spare or (bool(self.owners) and idle < self.settings.session_s * 3)
 
     # --- what an owner needs
 

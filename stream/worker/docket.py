@@ -94,7 +94,7 @@ class Docket:
         self.rounds: dict[str, str] = {}  # name of a closed round -> the key of its record as it is now
         self.written: set[str] = set()  # keys of all records on the changelog
         self._records = 0  # written by this owner
-        self._orphans: set[str] = set()  # read back from the alerts, and not yet seen to be in force
+        self._orphans: dict[str, int] = {}  # read back from the alerts and not yet seen to be in force; its `at`
         self._await: dict[str, int] = {}  # topic -> what the predecessor had read when it published
 
     # --- taking in
@@ -113,13 +113,13 @@ class Docket:
                 self.table.name, event.device, event.boot, event.seq,
             )  # fmt: skip
 
-    def recall(self, name: str, published: Published, evidence: list[tuple[str, int, int]]) -> None:
-        """Take in what a predecessor published after the head was written."""
+    def recall(self, name: str, published: Published, at: int, evidence: list[tuple[str, int, int]]) -> None:
+        """Take in what a predecessor published after the head was written, about what happened `at` (microseconds)."""
         before = self.published.get(name)
         if before is not None and (before.epoch, before.number) >= (published.epoch, published.number):
             return
         self.published[name] = published
-        self._orphans.add(name)
+        self._orphans[name] = at
         for topic, _, offset in evidence:
             self._await[topic] = max(self._await.get(topic, -1), offset)
 
@@ -143,6 +143,7 @@ class Docket:
         if not (self.published or self.pending or left or any(s.verdicts for s in table.segments)):
             return
         here = {s.name for s in table.segments}
+        self._let_old_ones_stand()
         wanted = {v.id: (s.name, v) for s in table.segments if s.name in touched for v in (s.verdicts or {}).values()}
         for v in left:
             wanted[v.id] = (self._segment_of(v.id), v)
@@ -159,9 +160,19 @@ class Docket:
         for v in left:
             if v.id in self.pending:
                 self.pending[v.id].forced = True
-        self._orphans = {n for n in self._orphans if self.published[n].segment not in here}
+        self._orphans = {n: at for n, at in self._orphans.items() if self.published[n].segment not in here}
         if left:
             self._prune(here)
+
+    def _let_old_ones_stand(self) -> None:
+        """What was published of a time before the kept history can't be judged again: it stands, and is forgotten.
+
+        A new group reads sources whose retention is shorter than that of the alerts.
+        """
+        begin = next((s.ends[0][0] for s in self.table.segments if s.ends), None)
+        for name in [n for n, at in self._orphans.items() if begin is not None and at < begin]:
+            del self._orphans[name], self.published[name]
+            self.pending.pop(name, None)
 
     def _segment_of(self, name: str) -> str:
         p = self.published.get(name)
@@ -219,7 +230,7 @@ class Docket:
             pending.segment,
             withdrawn,
         )
-        self._orphans.discard(name)
+        self._orphans.pop(name, None)
         del self.pending[name]
         return verdict, body, revision
 

@@ -145,7 +145,7 @@ async def claim(
     if begin > end:
         raise Lost(
             f"alerts partition {number} ends at {end} but the state covers {begin}: it was emptied or made anew. "
-            "Start with a new group (MISDEAL_GROUP), or restore the topic."
+            "Run `misdeal topics apply` and the worker with a new group (MISDEAL_GROUP), or restore the topic."
         )
     seen = InForce(epoch_there)
     await reader.read(number, begin, end, seen)

@@ -59,7 +59,7 @@ async def serve(worker: Worker, host: str, port: int) -> web.AppRunner:
 
     async def healthz(_request: web.Request) -> web.Response:
         idle = monotonic() - worker.worked
-        healthy = bool(worker.owners) and idle < worker.settings.session_s * 3
+        healthy = worker.healthy()
         body = {"healthy": healthy, "partitions": sorted(worker.owners), "idle_seconds": round(idle, 1)}
         return web.json_response(body, status=200 if healthy else 503)
 

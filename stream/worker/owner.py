@@ -18,7 +18,7 @@ from aiokafka import ConsumerRecord
 from aiokafka.partitioner import murmur2
 
 from stream.deal.events import AnyEvent
-from stream.deal.wire import Refusal
+from stream.deal.wire import Refusal, to_micros
 from stream.replay.table import Table
 from stream.worker.changelog import EPOCH_KEY, Kept, Stamp, encode_stamp
 from stream.worker.docket import VERSION, Docket, Head, Published, RoundRecord, round_key, round_record
@@ -26,6 +26,7 @@ from stream.worker.epoch import Claim, Lost, claim
 from stream.worker.hold import Holds, Pending
 from stream.worker.records import epoch_headers, fingerprint, header, revision_of, verdict_headers
 
+ANEW: Final = "To read the sources again: `misdeal topics apply` and the worker with a new group (MISDEAL_GROUP)."
 OPEN_SECONDS: Final = 10.0  # so long at most is an event uncovered
 OPEN_RECORDS: Final = 5000  # so many records of the partition at most lie behind the oldest uncovered one
 
@@ -152,8 +153,7 @@ class Owner:
                 docket = Docket.read(head, rounds)
             except KeyError as error:
                 raise Lost(
-                    f"the changelog holds table {key.decode()} without its round {error}: it was shortened or emptied. "
-                    "Start with a new group (MISDEAL_GROUP) to read the sources again."
+                    f"the changelog holds table {key.decode()} without its round {error}: it was shortened. {ANEW}"
                 ) from error
             self.dockets[docket.table.name] = docket
             self._notice(docket.table.name)
@@ -165,16 +165,14 @@ class Owner:
             if committed > 0 and kept.last < 0:
                 raise Lost(
                     f"{topic}, partition {self.number}, is committed up to {committed} but the changelog is empty: "
-                    "it was lost or made anew. Start with a new group (MISDEAL_GROUP) to read the sources again."
+                    f"it was lost or made anew. {ANEW}"
                 )
 
     async def _repair(self, kept: Kept) -> None:
         """Write good records again whose newest record is a stale one: compaction would keep only that."""
         lost = kept.spoiled - kept.values.keys() - {EPOCH_KEY}
         if any(b"\0" not in key for key in lost):
-            raise Lost(
-                "only a stale record of a table is left on the changelog; start with a new group (MISDEAL_GROUP)."
-            )
+            raise Lost(f"only a stale record of a table is left on the changelog. {ANEW}")
         for key in sorted(kept.spoiled & kept.values.keys()):
             await self.desk.write(self.number, key, self._restamped(kept.values[key], key))
         kept.spoiled.clear()
@@ -192,7 +190,8 @@ class Owner:
             if revision is None or key is None or record.value is None:
                 continue
             docket = self._docket(key.decode())
-            withdrawn = orjson.loads(record.value).get("status") == "withdrawn"
+            said = orjson.loads(record.value)
+            withdrawn = said.get("status") == "withdrawn"
             published = Published(
                 *revision,
                 fingerprint(record.value),
@@ -201,7 +200,7 @@ class Owner:
                 withdrawn,
             )
             evidence = orjson.loads(header(record.headers, "misdeal-evidence") or b"[]")
-            docket.recall(name, published, [tuple(e) for e in evidence])
+            docket.recall(name, published, to_micros(said["at"]), [tuple(e) for e in evidence])
             docket.uncovered_alert = min(
                 record.offset, record.offset if docket.uncovered_alert is None else docket.uncovered_alert
             )

@@ -4,7 +4,6 @@ import asyncio
 import gc
 import logging
 import os
-import shutil
 import sys
 import threading
 from time import monotonic
@@ -88,10 +87,7 @@ def run(settings: Settings) -> None:
         worker.app, loop=loop, override_logging=False, redirect_stdouts=False, quiet=True, loglevel="WARN"
     )
     process.spinner = None
-    try:
-        process.execute_from_commandline()
-    finally:
-        shutil.rmtree(worker.app.conf.datadir, ignore_errors=True)
+    process.execute_from_commandline()
 
 
 def _attend(worker: Worker) -> None:

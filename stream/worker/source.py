@@ -298,6 +298,10 @@ class Consumer(driver.Consumer):
             return False
         return not state.has_valid_position or state.highwater is None or state.position < state.highwater
 
+    def assigned(self) -> list[int]:
+        """The partition numbers of the sources that are ours."""
+        return sorted({tp.partition for tp in self.assignment() if tp.topic in self.app.feed.topics})
+
     def behind(self, number: int) -> bool:
         """Whether anything of a partition number is still to be handed out."""
         return any(
@@ -330,8 +334,7 @@ class Consumer(driver.Consumer):
         for queue in self._queues():
             if queue.qsize():
                 return  # a batch comes anyway
-            numbers = {tp.partition for tp in self.assignment() if tp.topic in self.app.feed.topics}
-            for number in sorted(numbers):
+            for number in self.assigned():
                 queue.put_nowait(Batch(number, [], generation))
 
     async def batches(self, stream: Any) -> AsyncIterator[Batch]:
