@@ -22,7 +22,7 @@ from rich.text import Text
 
 from stream.broker import start
 from stream.deal.verdicts import Verdict
-from stream.tell import CAUSE, KIND, cite, due, scope
+from stream.tell import CAUSE, cite, due, scope, who
 from stream.worker.epoch import InForce
 from stream.worker.topics import ALERTS, apply, declared
 
@@ -31,12 +31,13 @@ GROUP: Final = "misdeal-demo"
 SHOWN: Final = 8
 _STATUS: Final = {
     "open": ("STILL OPEN", "bold red"),
-    "breached": ("CLOSED: remedy failed", "bold red"),
-    "remedied": ("closed: remedied", "green"),
-    "moot": ("closed: moot", "dim"),
-    "final": ("closed: nothing is awaited", ""),
-    "withdrawn": ("taken back", "dim"),
+    "breached": ("CLOSED\nthe remedy did not follow", "bold red"),
+    "remedied": ("CLOSED\nset right", "green"),
+    "moot": ("CLOSED\novertaken by another", "dim"),
+    "final": ("CLOSED\nno more can come of it", ""),
+    "withdrawn": ("TAKEN BACK", "dim"),
 }
+_WHO: Final = {"DEVICE": "cyan", "UNSURE": "magenta", "NOTE": "dim"}
 _SEVERITY: Final = {"critical": "bold white on red", "major": "bold red", "minor": "yellow", "info": "dim"}
 
 
@@ -75,30 +76,49 @@ class Screen:
         return None
 
     def table(self) -> Table:
-        """The screen."""
-        title = "misdeal: verdicts of simulated tables, as they are published"
-        table = Table(title=title, expand=True, show_lines=True, caption=self._caption())
-        for name, ratio in (("When and where", 2), ("What was seen", 5), ("Rule", 3), ("What is due", 2), ("Open?", 2)):
-            table.add_column(name, ratio=ratio)
-        for verdict in list(self.order.values())[-SHOWN:]:
+        """The screen: what is grave first, then the newest."""
+        held = sorted(self.order.values(), key=lambda v: v.at, reverse=True)
+        grave = [v for v in held if v.severity in ("critical", "major") and v.status != "withdrawn"][: SHOWN // 2]
+        rest = [v for v in held if v not in grave][: SHOWN - len(grave)]
+        table = Table(title=self._title(held, len(grave) + len(rest)), expand=True, show_lines=True, caption=_LEGEND)
+        table.add_column("How grave")
+        table.add_column("Where", min_width=11)
+        table.add_column("What was seen", ratio=4)
+        table.add_column("Rule", ratio=2, min_width=20, overflow="fold")  # a citation is shown whole
+        table.add_column("What is due", ratio=2)
+        table.add_column("Open?", ratio=1, min_width=11)
+        for verdict in [*grave, *rest]:
             table.add_row(*_cells(verdict))
         return table
 
-    def _caption(self) -> str:
-        still = sum(v.status == "open" for v in self.order.values())
-        return f"{len(self.order)} verdicts so far, {still} still open. Broker {self.broker}. Ctrl-C ends the demo."
+    def _title(self, held: Sequence[Verdict], shown: int) -> str:
+        still = sum(v.status == "open" for v in held)
+        grave = sum(v.severity in ("critical", "major") for v in held)
+        return (
+            f"misdeal DEMO: simulated tables. {len(held)} verdicts, {grave} of them major or critical, "
+            f"{still} still open; {shown} shown: grave first, then newest"
+        )
+
+
+_LEGEND: Final = (
+    "PROCEDURE, PLAYER: what was done departs from the rule. DEVICE: a sensor's fault, nobody's. UNSURE: a sensor "
+    "was not seeing all of it. S4.1 = seat 4, card 1; C1 to C4 = common cards. 13:69F = New Jersey gaming rules. Ctrl-C ends."
+)
 
 
 def _cells(v: Verdict) -> list[Text]:
-    where = Text(f"{v.at[11:19]}\nTABLE {v.table}\n", style="bold").append(f"round {v.round or 'none'}\n", style="")
-    where.append(scope(v.scope), style="dim")
-    seen = Text(f"{v.what}\n").append(v.observed, style="dim")
-    rule = Text(cite(v), style="bold cyan").append(f"\n{v.heading or KIND[v.kind]}", style="")
-    status, style = _STATUS[v.status]
-    state = Text(status, style=style).append(f"\n{KIND[v.kind]}", style="")
+    by = who(v)
+    grave = Text(v.severity.upper(), style=_SEVERITY[v.severity]).append(f"\n{by}", style=_WHO.get(by, ""))
+    where = Text(v.table, style="bold").append(f"\n{v.at[11:19]}\n{v.round or 'between rounds'}", style="")
+    if v.scope.level != "round":
+        where.append(f"\n{scope(v.scope)}", style="bold")
+    seen = Text(v.observed, style="bold").append(f"\n{v.what}", style="not bold dim")
     if v.cause:
-        state.append(f": {CAUSE[v.cause]}")
-    return [where, seen, rule, Text(due(v)), state.append(f"\n{v.severity}", style=_SEVERITY[v.severity])]
+        seen.append(f"\nCannot be told: {CAUSE[v.cause]}.", style="not bold magenta")
+    rule = Text(cite(v), style="bold cyan").append(f"\n{v.heading}" if v.heading else "", style="not bold default")
+    video = f"\nKeep the video {v.video.begin[11:19]} to {v.video.end[11:19]}."
+    status, style = _STATUS[v.status]
+    return [grave, where, seen, rule, Text(due(v) + "." + video), Text(status, style=style)]
 
 
 async def _provision(broker: str) -> None:

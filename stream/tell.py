@@ -48,10 +48,19 @@ def scope(s: Scope) -> str:
 def due(v: Verdict) -> str:
     """What the text orders, or that it orders nothing."""
     if v.remedy.code == "not_specified":
-        return "no remedy ordered here"
+        return "the cited text orders nothing" if v.paragraph else "nothing ordered: no paragraph is broken"
     before = f", before {v.remedy.due}" if v.remedy.due else ""
     who = f" ({v.remedy.actor})" if v.remedy.actor else ""
     return f"{v.remedy.text or v.remedy.code}{before}{who}"
+
+
+def who(v: Verdict) -> str:
+    """Whose it is, in one word: never a person's where a device's view was not whole."""
+    if v.kind == "device_fault":
+        return "DEVICE"
+    if v.kind == "undetermined" or v.basis == "doubtful":
+        return "UNSURE"
+    return "NOTE" if v.kind == "advisory" else "PLAYER" if v.scope.level == "player" else "PROCEDURE"
 
 
 def cite(v: Verdict) -> str:

@@ -1,5 +1,6 @@
 """`misdeal replay`: the engine without a broker."""
 
+import gc
 import sys
 from collections.abc import Iterator
 
@@ -96,6 +97,7 @@ def command(files: tuple[str, ...], every: bool, rules: str | None, form: str) -
     """
     if rules is not None and rules not in ids():
         raise click.UsageError(f"there is no rule set {rules!r}; there are {', '.join(ids())}")
+    gc.set_threshold(100_000, 50, 100)  # events can't form cycles; the collector would walk the history again and again
     replay = Replay(rules)
     seen: dict[str, dict[str, Verdict]] = {}
     try:

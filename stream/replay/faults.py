@@ -39,10 +39,7 @@ def _device(device: str) -> Scope:
 
 
 def _gap(scene: Scene, device: str, found: Sequence[Interruption]) -> Verdict:
-    missing = [
-        f"{i.begin.boot}:{i.begin.seq + 1}" if i.begin and i.begin.boot == i.noticed.boot else f"{i.noticed.boot}:0"
-        for i in found
-    ]
+    missing = [_missing(i) for i in found]
     events = [i.noticed for i in found]
     before = [i.begin for i in found if i.begin is not None]
     return notice(
@@ -56,8 +53,15 @@ def _gap(scene: Scene, device: str, found: Sequence[Interruption]) -> Verdict:
         severity="minor",
         what="Events of a device are missing.",
         expected="A device numbers its events without a gap.",
-        observed=f"Events of {device} are missing from {', '.join(missing)} (boot:seq) on.",
+        observed=f"Missing from {device}, by its own numbers (boot:seq): {', '.join(missing)}; what followed came.",
     )
+
+
+def _missing(i: Interruption) -> str:
+    """The numbers that a gap leaves out."""
+    boot, last = i.noticed.boot, i.noticed.seq - 1
+    first = i.begin.seq + 1 if i.begin is not None and i.begin.boot == boot else 0
+    return f"{boot}:{first}" if first == last else f"{boot}:{first} to {boot}:{last}"
 
 
 def _offline(scene: Scene, i: Interruption) -> Verdict:
