@@ -101,8 +101,9 @@ class Screen:
 
 
 _LEGEND: Final = (
-    "PROCEDURE, PLAYER: what was done departs from the rule. DEVICE: a sensor's fault, nobody's. UNSURE: a sensor "
-    "was not seeing all of it. S4.1 = seat 4, card 1; C1 to C4 = common cards. 13:69F = New Jersey gaming rules. Ctrl-C ends."
+    "PROCEDURE, PLAYER: what was done departs from the rule. DEVICE: a sensor's fault, nobody's. "
+    "UNSURE: a sensor was not seeing all of it. S4.1 = seat 4, card 1; C1 to C4 = common cards. "
+    "13:69F = New Jersey gaming rules. Ctrl-C ends."
 )
 
 
