@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from stream.worker.docket import VERSION, table_of
-from stream.worker.epoch import Lost, Stale
+from stream.worker.epoch import Stale
 
 EPOCH_KEY: Final = b"\0epoch"  # no table has this name
 READABLE: Final = range(max(1, VERSION - 1), VERSION + 1)  # so that a site can upgrade worker by worker, and go back
@@ -35,19 +35,18 @@ class Kept:
     values: dict[bytes, bytes] = field(default_factory=dict)
     covered_alerts: tuple[int, int] = (0, 0)
     spoiled: set[bytes] = field(default_factory=set)  # keys whose newest record is stale
+    unreadable: int | None = None  # a format that this version does not read
 
     def take(self, offset: int, key: bytes, value: bytes | None) -> None:
-        """Take the next record in. Raises `Lost` where its format is not one that this version reads."""
+        """Take the next record in. It never raises: Faust's recovery would swallow that, and begin with half a table."""
         self.last = offset
         if value is None:
             self.values.pop(key, None)
             return
         stamp = _decode_stamp(value)
         if stamp.version not in READABLE:
-            raise Lost(
-                f"a changelog record has format {stamp.version}; {READABLE.start} to {READABLE.stop - 1} can be read. "
-                "Run the version that wrote it, or one after it."
-            )
+            self.unreadable = stamp.version
+            return
         if self.stale(stamp.epoch):
             self.spoiled.add(key)
             return

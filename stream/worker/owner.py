@@ -20,7 +20,7 @@ from aiokafka.partitioner import murmur2
 from stream.deal.events import AnyEvent
 from stream.deal.wire import Refusal, to_micros
 from stream.replay.table import Table
-from stream.worker.changelog import EPOCH_KEY, Kept, Stamp, encode_stamp
+from stream.worker.changelog import EPOCH_KEY, READABLE, Kept, Stamp, encode_stamp
 from stream.worker.docket import VERSION, Docket, Head, Published, RoundRecord, round_key, round_record
 from stream.worker.epoch import Claim, Lost, claim
 from stream.worker.hold import Holds, Pending
@@ -119,6 +119,11 @@ class Owner:
         """Claim an epoch, then derive everything from the changelog and from what was published after it."""
         desk, number = self.desk, self.number
         kept = desk.kept(number)
+        if kept.unreadable is not None:
+            raise Lost(
+                f"a changelog record has format {kept.unreadable}; {READABLE.start} to {READABLE.stop - 1} can be read. "
+                "Run the version that wrote it, or one after it."
+            )
 
         async def announce(epoch: int) -> int:
             name = f"{os.getpid()}.{number}"
