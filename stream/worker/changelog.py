@@ -38,7 +38,7 @@ class Kept:
     unreadable: int | None = None  # a format that this version does not read
 
     def take(self, offset: int, key: bytes, value: bytes | None) -> None:
-        """Take the next record in. It never raises: Faust's recovery would swallow that, and begin with half a table."""
+        """Take the next record in; never raises: Faust would swallow that and begin with half a table."""
         self.last = offset
         if value is None:
             self.values.pop(key, None)

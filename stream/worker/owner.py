@@ -121,7 +121,7 @@ class Owner:
         kept = desk.kept(number)
         if kept.unreadable is not None:
             raise Lost(
-                f"a changelog record has format {kept.unreadable}; {READABLE.start} to {READABLE.stop - 1} can be read. "
+                f"a changelog record has format {kept.unreadable}; {READABLE.start} to {READABLE.stop - 1} are read. "
                 "Run the version that wrote it, or one after it."
             )
 
