@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream.deal.verdicts import Verdict
-from stream.worker.changelog import Kept, Stamp, encode_stamp
+from stream.worker.changelog import EPOCH_KEY, Kept, Stamp, encode_stamp
 from stream.worker.docket import VERSION, round_key, table_of
 from stream.worker.epoch import Claim, InForce, Lost, NotOwner, Stale, claim
 from stream.worker.hold import Holds, Pending
@@ -167,6 +167,19 @@ def test_a_stale_changelog_record_is_passed_over_and_told() -> None:
     kept.take(1, b"T1", stale)
     assert kept.values[b"T1"] == good
     assert kept.spoiled == {b"T1"}
+
+
+def test_a_former_owner_can_drop_nothing() -> None:
+    """A tombstone counts like any record: of a lower epoch it is stale, and what it would take stays."""
+    kept = Kept()
+    record_of_two = encode_stamp(Stamp(VERSION, 2, (0, 0)))
+    kept.take(0, b"T1", record_of_two)
+    kept.take(1, EPOCH_KEY, encode_stamp(Stamp(VERSION, 3, (0, 0))))
+    kept.drop(2, b"T1", 2)
+    assert kept.values[b"T1"] == record_of_two
+    assert kept.spoiled == {b"T1"}
+    kept.drop(3, b"T1", 3)
+    assert b"T1" not in kept.values
 
 
 def test_another_format_is_noticed() -> None:

@@ -44,11 +44,6 @@ def from_micros(us: int) -> str:
     return (EPOCH + us * _MICROSECOND).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def to_micros(text: str) -> int:
-    """The reverse of `from_micros`."""
-    return micros(datetime.fromisoformat(text))
-
-
 def canonical(value: object) -> bytes:
     """The canonical JSON of builtins: sorted keys, no blanks, UTF-8."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)

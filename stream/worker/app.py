@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any, Final
 
 from aiokafka import ConsumerRecord
+from faust.types import TP
 
 from stream.deal.events import AnyEvent
 from stream.deal.wire import Reader, Refusal, micros
@@ -152,10 +153,14 @@ class Worker:
         future: Awaitable[Any] = await self.topics[topic].send(key=key, value=value, partition=number, headers=headers)
         return future
 
-    def write(self, number: int, key: bytes, value: bytes | None) -> Awaitable[Any]:
+    def write(self, number: int, key: bytes, value: bytes) -> Awaitable[Any]:
         """Send a changelog record; gives the future of its acknowledgement."""
         future: Awaitable[Any] = self.changelog.write(number, key, value)
         return future
+
+    async def drop(self, number: int, key: bytes, epoch: int) -> None:
+        """Send a tombstone to the changelog."""
+        await self.changelog.drop(number, key, epoch)
 
     async def lease(self) -> None:
         """Wait until we may write."""
@@ -179,6 +184,11 @@ class Worker:
         """The offset last committed."""
         offset: int = self.app.consumer.committed(topic, number)
         return offset
+
+    async def earliest(self, number: int) -> dict[str, int]:
+        """The first offset that each source still has of a partition."""
+        found = await self.app.consumer.earliest_offsets(*(TP(topic, number) for topic in self.sources))
+        return {tp.topic: int(offset) for tp, offset in found.items()}
 
     def crash(self, where: str) -> None:
         """Die here with the chance that `MISDEAL_CRASH` gives this place (`claim:0.1,verdict:1`): for crash tests."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from stream.worker.docket import VERSION, table_of
 from stream.worker.epoch import Stale
+from stream.worker.records import epoch_headers, epoch_of
 
 EPOCH_KEY: Final = b"\0epoch"  # no table has this name
 READABLE: Final = range(max(1, VERSION - 1), VERSION + 1)  # so that a site can upgrade worker by worker, and go back
@@ -37,12 +38,17 @@ class Kept:
     spoiled: set[bytes] = field(default_factory=set)  # keys whose newest record is stale
     unreadable: int | None = None  # a format that this version does not read
 
-    def take(self, offset: int, key: bytes, value: bytes | None) -> None:
+    def drop(self, offset: int, key: bytes, epoch: int | None) -> None:
+        """Take a tombstone in; one of a former owner counts no more than its other records."""
+        self.last = offset
+        if epoch is not None and self.stale(epoch):
+            self.spoiled.add(key)
+        else:
+            self.values.pop(key, None)
+
+    def take(self, offset: int, key: bytes, value: bytes) -> None:
         """Take the next record in; never raises: Faust would swallow that and begin with half a table."""
         self.last = offset
-        if value is None:
-            self.values.pop(key, None)
-            return
         stamp = _decode_stamp(value)
         if stamp.version not in READABLE:
             self.unreadable = stamp.version
@@ -82,13 +88,19 @@ class Changelog(faust.Table):
             message = event.message
             if message.offset <= self.partition(message.partition).last:
                 self.kept.pop(message.partition)  # read again from its beginning
-            self.partition(message.partition).take(message.offset, message.key, message.value)
+            kept = self.partition(message.partition)
+            if message.value is None:
+                kept.drop(message.offset, message.key, epoch_of(message.headers))
+            else:
+                kept.take(message.offset, message.key, message.value)
 
-    def write(self, number: int, key: bytes, value: bytes | None) -> Any:
+    def write(self, number: int, key: bytes, value: bytes) -> Any:
         """Send a record; returns the future of its acknowledgement."""
-        kept = self.partition(number)
-        if value is None:
-            kept.values.pop(key, None)
-        elif key != EPOCH_KEY:
-            kept.values[key] = value
+        if key != EPOCH_KEY:
+            self.partition(number).values[key] = value
         return self.send_changelog(number, key, value)
+
+    async def drop(self, number: int, key: bytes, epoch: int) -> None:
+        """Send a tombstone with the epoch of who sends it."""
+        self.partition(number).values.pop(key, None)
+        await self.changelog_topic.send(key=key, value=None, partition=number, headers=epoch_headers(epoch, ""))

@@ -3,7 +3,8 @@
 What a published verdict said is compared with what is in force by what was published, never by recomputing. A docket
 is written down as a head, which covers every event before some offsets, and a record for each closed round. A record is
 never overwritten: a round that changed is written under a new key, and the head that names it makes it count. So a
-crash between the two leaves the old head with the old rounds, though events moved from one round to another.
+crash between the two leaves the old head with the old rounds, though events moved from one round to another. An owner's
+first head names records of its own only: a stalled former owner may still drop those that it wrote.
 """
 
 import logging
@@ -94,7 +95,8 @@ class Docket:
         self.rounds: dict[str, str] = {}  # name of a closed round -> the key of its record as it is now
         self.written: set[str] = set()  # keys of all records on the changelog
         self._records = 0  # written by this owner
-        self._orphans: dict[str, int] = {}  # read back from the alerts and not yet seen to be in force; its `at`
+        self._inherited: set[str] = set()  # rounds whose records a former owner wrote, and may yet drop
+        self._orphans: set[str] = set()  # read back from the alerts, and not yet seen to be in force
         self._await: dict[str, int] = {}  # topic -> what the predecessor had read when it published
 
     # --- taking in
@@ -113,13 +115,13 @@ class Docket:
                 self.table.name, event.device, event.boot, event.seq,
             )  # fmt: skip
 
-    def recall(self, name: str, published: Published, at: int, evidence: list[tuple[str, int, int]]) -> None:
-        """Take in what a predecessor published after the head was written, about what happened `at` (microseconds)."""
+    def recall(self, name: str, published: Published, evidence: list[tuple[str, int, int]]) -> None:
+        """Take in what a predecessor published after the head was written."""
         before = self.published.get(name)
         if before is not None and (before.epoch, before.number) >= (published.epoch, published.number):
             return
         self.published[name] = published
-        self._orphans[name] = at
+        self._orphans.add(name)
         for topic, _, offset in evidence:
             self._await[topic] = max(self._await.get(topic, -1), offset)
 
@@ -143,7 +145,6 @@ class Docket:
         if not (self.published or self.pending or left or any(s.verdicts for s in table.segments)):
             return
         here = {s.name for s in table.segments}
-        self._let_old_ones_stand()
         wanted = {v.id: (s.name, v) for s in table.segments if s.name in touched for v in (s.verdicts or {}).values()}
         for v in left:
             wanted[v.id] = (self._segment_of(v.id), v)
@@ -160,19 +161,9 @@ class Docket:
         for v in left:
             if v.id in self.pending:
                 self.pending[v.id].forced = True
-        self._orphans = {n: at for n, at in self._orphans.items() if self.published[n].segment not in here}
+        self._orphans = {n for n in self._orphans if self.published[n].segment not in here}
         if left:
             self._prune(here)
-
-    def _let_old_ones_stand(self) -> None:
-        """What was published of a time before the kept history can't be judged again: it stands, and is forgotten.
-
-        A new group reads sources whose retention is shorter than that of the alerts.
-        """
-        begin = next((s.ends[0][0] for s in self.table.segments if s.ends), None)
-        for name in [n for n, at in self._orphans.items() if begin is not None and at < begin]:
-            del self._orphans[name], self.published[name]
-            self.pending.pop(name, None)
 
     def _segment_of(self, name: str) -> str:
         p = self.published.get(name)
@@ -230,7 +221,7 @@ class Docket:
             pending.segment,
             withdrawn,
         )
-        self._orphans.pop(name, None)
+        self._orphans.discard(name)
         del self.pending[name]
         return verdict, body, revision
 
@@ -246,11 +237,15 @@ class Docket:
         """The closed rounds whose records are not written as they are now, each with a new key."""
         out = []
         for name, segment in self.table.closed():
-            if not segment.saved:
+            if not segment.saved or name in self._inherited:
                 self._records += 1
                 self.rounds[name] = key = f"{name}@{epoch}.{self._records}"
                 out.append((key, segment.record()))
         return out
+
+    def holds(self, segment: str) -> bool:
+        """Whether a round is in its kept history."""
+        return any(s.name == segment for s in self.table.segments)
 
     def unsettled(self) -> bool:
         """Whether something read back from the alerts is still to be compared."""
@@ -267,6 +262,7 @@ class Docket:
     def head(self, epoch: int, covered_alerts: tuple[int, int]) -> bytes:
         """The head as bytes; valid once the closed rounds it names are acknowledged."""
         self.rounds = {name: self.rounds[name] for name, _ in self.table.closed()}
+        self._inherited.clear()  # `unsaved` has given them keys of this owner
         due = sorted({p.segment for p in self.pending.values()})
         return _encode(
             Head(
@@ -299,7 +295,7 @@ class Docket:
         docket = cls(snapshot.read(h.table, records))
         docket.offsets = dict(h.offsets)
         docket.published = h.published
-        docket.rounds, docket.written = keys, set(rounds)
+        docket.rounds, docket.written, docket._inherited = keys, set(rounds), set(keys)  # its own class
         docket.table.recall(set(h.due))
         return docket
 

@@ -6,7 +6,7 @@ verdicts acknowledged, then rounds, then the heads that cover them, then offsets
 
 import os
 import zlib
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import monotonic
@@ -18,7 +18,7 @@ from aiokafka import ConsumerRecord
 from aiokafka.partitioner import murmur2
 
 from stream.deal.events import AnyEvent
-from stream.deal.wire import Refusal, to_micros
+from stream.deal.wire import Refusal
 from stream.replay.table import Table
 from stream.worker.changelog import EPOCH_KEY, READABLE, Kept, Stamp, encode_stamp
 from stream.worker.docket import VERSION, Docket, Head, Published, RoundRecord, round_key, round_record
@@ -66,8 +66,11 @@ class Desk(Protocol):
     def kept(self, number: int) -> Kept:
         """The changelog of a partition."""
 
-    def write(self, number: int, key: bytes, value: bytes | None) -> Awaitable[Any]:
+    def write(self, number: int, key: bytes, value: bytes) -> Awaitable[Any]:
         """Send a changelog record; gives the future of its acknowledgement."""
+
+    async def drop(self, number: int, key: bytes, epoch: int) -> None:
+        """Send a tombstone to the changelog."""
 
     async def lease(self) -> None:
         """Wait until we may write."""
@@ -83,6 +86,9 @@ class Desk(Protocol):
 
     def committed(self, topic: str, number: int) -> int:
         """The offset last committed."""
+
+    async def earliest(self, number: int) -> Mapping[str, int]:
+        """The first offset that each source still has of a partition."""
 
     def crash(self, where: str) -> None:
         """A named place for fault injection."""
@@ -149,7 +155,7 @@ class Owner:
         self._read_dockets(kept)
         self._check_offsets(kept)
         await self._repair(kept)
-        self._recall(claimed)
+        self._recall(claimed, await desk.earliest(number))
         desk.counts.takes += 1
 
     def _read_dockets(self, kept: Kept) -> None:
@@ -187,25 +193,32 @@ class Owner:
         record = msgspec.msgpack.decode(value, type=kind)
         return encode_stamp(msgspec.structs.replace(record, epoch=self.epoch))
 
-    def _recall(self, claimed: Claim) -> None:
-        """What was published after the heads were written."""
+    def _recall(self, claimed: Claim, earliest: Mapping[str, int]) -> None:
+        """What was published after the heads were written.
+
+        A verdict whose telemetry the retention of the sources has taken can't be judged again: it stands. A new group
+        meets such, since alerts are kept longer.
+        """
         for name, record in claimed.seen.records.items():
             revision = revision_of(record.headers)
             key = record.key
             if revision is None or key is None or record.value is None:
                 continue
+            evidence = [tuple(e) for e in orjson.loads(header(record.headers, "misdeal-evidence") or b"[]")]
+            segment = (header(record.headers, "misdeal-segment") or b"").decode()
             docket = self._docket(key.decode())
+            if any(offset < earliest.get(topic, 0) for topic, _, offset in evidence) and not docket.holds(segment):
+                continue
             said = orjson.loads(record.value)
             withdrawn = said.get("status") == "withdrawn"
             published = Published(
                 *revision,
                 fingerprint(record.value),
                 b"" if withdrawn else zlib.compress(record.value, 6),
-                (header(record.headers, "misdeal-segment") or b"").decode(),
+                segment,
                 withdrawn,
             )
-            evidence = orjson.loads(header(record.headers, "misdeal-evidence") or b"[]")
-            docket.recall(name, published, to_micros(said["at"]), [tuple(e) for e in evidence])
+            docket.recall(name, published, evidence)
             docket.uncovered_alert = min(
                 record.offset, record.offset if docket.uncovered_alert is None else docket.uncovered_alert
             )
@@ -349,7 +362,7 @@ class Owner:
             desk.crash("head")
             for d in due:
                 for key in d.covered():
-                    desk.write(number, round_key(d.key, key), None)
+                    await desk.drop(number, round_key(d.key, key), self.epoch)
         self._restless = {
             t for t in self._restless
             if (d := self.dockets[t]).pending or d.uncovered or d.uncovered_alert is not None or d.unsettled()
