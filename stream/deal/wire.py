@@ -36,7 +36,8 @@ class Refusal(msgspec.Struct, frozen=True):
 
 def micros(at: datetime) -> int:
     """Microseconds from 1970-01-01T00:00Z to an aware time, exact."""
-    return (at - EPOCH) // _MICROSECOND
+    since = at - EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def from_micros(us: int) -> str:

@@ -143,6 +143,8 @@ class Fold:
         """Take the next event in order."""
         self.watch.hear(heard)
         kind = type(heard.event)
+        if kind is ev.DeviceHeartbeat:
+            return  # it tells of its device, and of nothing else
         if kind is ev.TableOpened:
             self.opened, self.shut = heard, None
             config = setup(heard.event)  # type: ignore[arg-type]  # a table.opened
