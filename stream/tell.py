@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from stream.deal.verdicts import Scope, Verdict
+from stream.deal.verdicts import NOT_SPECIFIED, Scope, Verdict
 
 STATUS: Final = {
     "open": "OPEN: a remedy or an answer is due",
@@ -47,7 +47,7 @@ def scope(s: Scope) -> str:
 
 def due(v: Verdict) -> str:
     """What the text orders, or that it orders nothing."""
-    if v.remedy.code == "not_specified":
+    if v.remedy.code == NOT_SPECIFIED:
         return "the cited text orders nothing" if v.paragraph else "nothing ordered: no paragraph is broken"
     before = f", before {v.remedy.due}" if v.remedy.due else ""
     who = f" ({v.remedy.actor})" if v.remedy.actor else ""

@@ -1,12 +1,8 @@
 """What all tests share."""
 
 import os
-import sys
-from pathlib import Path
 
 from hypothesis import HealthCheck, settings
-
-sys.path.insert(0, str(Path(__file__).parent))  # tests import their helpers by name
 
 # How far the property tests look: HYPOTHESIS_PROFILE=nightly for minutes instead of seconds.
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]

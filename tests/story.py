@@ -7,7 +7,7 @@ from typing import Final
 
 from stream.deal.events import Event
 from stream.deal.notation import parse
-from stream.deal.verdicts import Scope, Verdict
+from stream.deal.verdicts import Scope, Verdict, in_order
 from stream.replay.table import Table
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
@@ -87,7 +87,7 @@ def judged(events: list[Event]) -> list[Verdict]:
     for event in events:
         table.hear(event)  # type: ignore[arg-type]  # every event is one of the union
     table.settle()
-    return sorted([*table.left, *table.in_force()], key=lambda v: (v.at, v.id))
+    return in_order([*table.left, *table.in_force()])
 
 
 def said(verdict: Verdict) -> str:

@@ -8,7 +8,7 @@ import click
 from msgspec.structs import replace
 
 from stream.deal import events as ev
-from stream.deal.verdicts import Verdict, body, withdrawn
+from stream.deal.verdicts import Verdict, body, in_order, withdrawn
 from stream.deal.wire import Reader, Refusal
 from stream.files import lines
 from stream.replay.table import Table
@@ -53,7 +53,7 @@ class Replay:
         for table in self.tables.values():
             table.settle()
         found = [v for t in self.tables.values() for v in (*t.left, *t.in_force())]
-        return sorted(found, key=lambda v: (v.at, v.id))
+        return in_order(found)
 
 
 def revisions(table: Table, before: dict[str, Verdict]) -> Iterator[Verdict]:
@@ -66,7 +66,7 @@ def revisions(table: Table, before: dict[str, Verdict]) -> Iterator[Verdict]:
         if before.get(name) != verdict:
             yield verdict
     for name in [n for n in before if n not in now and n not in left]:
-        yield withdrawn(before.pop(name), "Later telemetry explains what this verdict rested on.")
+        yield withdrawn(before.pop(name))
     before.update(now)
     for name in left:
         before.pop(name, None)

@@ -24,6 +24,7 @@ Level = Literal["card", "hand", "wager", "player", "round", "deck", "device", "t
 EvidenceRole = Literal["deciding", "supporting", "remedy"]
 
 NOT_SPECIFIED: Final = "not_specified"
+GONE: Final = "Later telemetry explains what this verdict rested on."
 
 
 class Scope(Struct, frozen=True, omit_defaults=True):
@@ -141,7 +142,7 @@ def body(verdict: Verdict) -> bytes:
     return canonical(to_builtins(verdict))
 
 
-def withdrawn(before: Verdict, reason: str) -> Verdict:
+def withdrawn(before: Verdict, reason: str = GONE) -> Verdict:
     """The same verdict taken back, because later telemetry explains it away."""
     return replace(before, status="withdrawn", reason=reason)
 

@@ -9,9 +9,11 @@ from msgspec import Struct, to_builtins
 from stream.deal import events as ev
 from stream.deal.notation import brief
 from stream.deal.verdicts import (
+    NOT_SPECIFIED,
     Affected,
     Basis,
     Evidence,
+    EvidenceRole,
     Remedy,
     Scope,
     Status,
@@ -121,9 +123,6 @@ def _more(count: int) -> str:
         if count == 1
         else f"{count} more acts of this round departed likewise."
     )
-
-
-EvidenceRole = Literal["deciding", "supporting", "remedy"]
 
 
 def _evidence(first: Finding, group: Sequence[Finding]) -> list[tuple[Heard, EvidenceRole]]:
@@ -240,7 +239,7 @@ def notice(
         what=what,
         expected=expected,
         observed=observed,
-        remedy=Remedy("not_specified"),
+        remedy=Remedy(NOT_SPECIFIED),
         basis=basis,
         evidence=tuple(Evidence(h.device, h.boot, h.seq, role) for h, role in events),
         deal=brief(shown.mask(h.event) for h in told),

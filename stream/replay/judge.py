@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from stream.deal import events as ev
-from stream.deal.verdicts import Cause, Verdict
+from stream.deal.verdicts import Cause, Verdict, in_order
 from stream.deal.words import SEATS, Seat
 from stream.replay.align import Explanation, Weights, explain
 from stream.replay.carry import Alive, Carry, Interruption
@@ -61,7 +61,7 @@ def judge(
         out += verdicts
         out += sorted_deck(scene, end.dealt_from, end.first_draw)
         out += void_without_cause(scene, verdicts)
-    return sorted(out, key=lambda v: (v.at, v.id))
+    return in_order(out)
 
 
 def _round(scene: Scene, s: Setup, config: ev.TableOpened, carry: Carry) -> tuple[list[Finding], bool, Facts]:

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from stream.deal.verdicts import Kind, Level, Remedy, Severity
+from stream.deal.verdicts import NOT_SPECIFIED, Kind, Level, Remedy, Severity
 from stream.deal.words import Sense, Setting
 
 
@@ -51,7 +51,7 @@ class Atom(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     senses: tuple[Sense, ...] = ()
     what: str
     expected: str
-    remedy: Remedy = Remedy("not_specified")
+    remedy: Remedy = Remedy(NOT_SPECIFIED)
     interpretations: tuple[str, ...] = ()
     alike: str
     urgent: bool = False

@@ -47,7 +47,6 @@ class Worker:
         self.counts = Counts()
         self.records = Reader()
         self.owners: dict[int, Owner] = {}
-        self.started = monotonic()
         self.worked = monotonic()  # when the agent last finished anything
         self.app = self._app()
         self.topics = {

@@ -26,7 +26,6 @@ from stream.worker.records import Revision, fingerprint
 
 VERSION: Final = 1
 log: Final = logging.getLogger("misdeal.worker")
-GONE: Final = "Later telemetry explains what this verdict rested on."
 _SEPARATOR: Final = b"\0"  # no id holds one
 
 
@@ -149,7 +148,7 @@ class Docket:
         for v in left:
             wanted[v.id] = (self._segment_of(v.id), v)
         for name, (segment, verdict) in wanted.items():
-            self._compare(name, segment, verdict, now, forced=False)
+            self._compare(name, segment, verdict, now)
         for name in [n for n, p in self.pending.items() if n not in wanted and p.segment in touched]:
             del self.pending[name]
         for name, p in self.published.items():
@@ -169,7 +168,7 @@ class Docket:
         p = self.published.get(name)
         return p.segment if p else ""
 
-    def _compare(self, name: str, segment: str, verdict: Verdict, now: float, *, forced: bool) -> None:
+    def _compare(self, name: str, segment: str, verdict: Verdict, now: float) -> None:
         body = verdicts.body(verdict)
         p = self.published.get(name)
         if p is not None and not p.withdrawn and p.print == fingerprint(body):
@@ -178,7 +177,7 @@ class Docket:
             return
         waiting = self.pending.get(name)
         if waiting is None:
-            self.pending[name] = Pending(segment, verdict, body, _urgent(verdict), now, self.event_time, forced)
+            self.pending[name] = Pending(segment, verdict, body, _urgent(verdict), now, self.event_time)
         else:
             waiting.segment, waiting.verdict, waiting.body = segment or waiting.segment, verdict, body
 
@@ -210,7 +209,7 @@ class Docket:
         if verdict is None:
             assert before is not None
             said = msgspec.json.decode(zlib.decompress(before.body), type=Verdict)
-            verdict = verdicts.withdrawn(said, GONE)
+            verdict = verdicts.withdrawn(said)
             body = verdicts.body(verdict)
         revision = Revision(epoch, before.number + 1 if before else 1)
         withdrawn = verdict.status == "withdrawn"

@@ -45,7 +45,6 @@ class Counts:
     snapshots: int = 0
     snapshot_bytes: int = 0
     takes: int = 0
-    last_publish_s: float = 0.0
 
 
 class Desk(Protocol):

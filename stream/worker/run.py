@@ -14,7 +14,6 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from stream.worker.app import Worker
-from stream.worker.epoch import Lost
 from stream.worker.health import serve
 from stream.worker.settings import Settings
 from stream.worker.topics import SOURCES, declared, differences, partition_count
@@ -106,6 +105,3 @@ def _attend(worker: Worker) -> None:
         if idle > STUCK_SECONDS and any(worker.behind(n) for n in range(worker.partitions)):
             log.error("records wait and nothing was judged for %.0f s: ending, to be started again", idle)
             os._exit(1)
-
-
-__all__ = ["Lost", "NotReady", "run"]
