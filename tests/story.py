@@ -1,6 +1,6 @@
 """Reads scenario files: stories of one rule set in notation, with the verdicts that must be in force at the end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -90,10 +90,17 @@ def judged(events: list[Event]) -> list[Verdict]:
     return in_order([*table.left, *table.in_force()])
 
 
-def said(verdict: Verdict) -> str:
-    """A verdict as a `then` line tells it."""
+def told(verdicts: Sequence[Verdict]) -> list[str]:
+    """Verdicts as `then` lines tell them, sorted."""
+    roots = {v.id: v.atom for v in verdicts}
+    return sorted(said(v, roots) for v in verdicts)
+
+
+def said(verdict: Verdict, roots: Mapping[str, str] = {}) -> str:
+    """A verdict as a `then` line tells it; `roots` names atoms by id."""
     cause = f":{verdict.cause}" if verdict.cause else ""
-    return f"{verdict.atom} {verdict.kind}{cause} {verdict.status} {scope(verdict.scope)}"
+    follows = f" follows {roots[verdict.root]}" if verdict.root else ""
+    return f"{verdict.atom} {verdict.kind}{cause} {verdict.status} {scope(verdict.scope)}{follows}"
 
 
 def scope(s: Scope) -> str:

@@ -10,8 +10,10 @@ from heapq import heappop, heappush
 from itertools import count
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from stream.rulebook.steps import Act, Departure, Edit, Plan, Step, Variant
+from stream.rulebook.heard import unsure
+from stream.rulebook.steps import Act, Burn, Close, Deal, Departure, Edit, Plan, Step, Variant
 
 
 class Explanation(Struct, frozen=True):
@@ -25,10 +27,10 @@ class Explanation(Struct, frozen=True):
 
 
 class Weights(Struct, frozen=True):
-    """What edits cost, who owns a position, and how much the search may spend (nodes)."""
+    """What edits cost, who owns an act (None: whatever was due), and how much the search may spend (nodes)."""
 
     costs: Mapping[str, int]
-    part_of: Callable[[Act], str]
+    part_of: Callable[[Act], str | None]
     budget: int
 
 
@@ -40,12 +42,26 @@ _Chain = tuple["_Chain", tuple[Step, Act]] | None
 
 def fits(step: Step, act: Act) -> bool:
     """Whether an act is the step that is due."""
-    return at(step, act) and step.facing == act.facing
+    return at(step, act) and (step.any_face or step.facing == act.facing)
 
 
 def at(step: Step, act: Act) -> bool:
     """Whether an act lies where the step says, whichever face shows."""
     return step.position == act.position and (not step.exact or step.index == act.index)
+
+
+def due(rest: Plan, act: Act) -> int | None:
+    """Which of the steps that are due now an act is: the first, or where the order is free any of its street."""
+    first = rest[0]
+    if fits(first, act):
+        return 0
+    if first.free:
+        for j in range(1, len(rest)):
+            if not rest[j].free or rest[j].street != first.street:
+                break
+            if fits(rest[j], act):
+                return j
+    return None
 
 
 def explain(
@@ -56,26 +72,32 @@ def explain(
     trace: Trace,
     *,
     closed: bool,
+    halted: bool = False,
 ) -> Explanation | None:
     """The cheapest explanation of the acts as a beginning of the plan (`closed`: as all of it).
 
-    None when the budget is spent before one is found.
+    `halted`: the deal was broken off, so whoever was passed over in its last street was left out. None when the
+    budget is spent before an explanation is found.
     """
     tie = count()
     heap: list[tuple[int, int, int, Plan, tuple[Departure, ...], _Chain]] = [(0, next(tie), 0, plan, (), None)]
     for variant in variants:
-        departure = Departure("variant", variant.part, None, None, name=variant.name)
+        departure = Departure("variant", variant.part, None, None, name=variant.name, position=variant.position)
         heappush(heap, (weights.costs["variant"], next(tie), 0, variant.plan, (departure,), None))
     seen: set[tuple[int, Plan]] = set()
     spent = 0
     while heap and spent < weights.budget:
         cost, _, i, rest, departures, chain = heappop(heap)
         spent += 1
-        while i < len(acts) and rest and fits(rest[0], acts[i]):
-            chain = (chain, (rest[0], acts[i]))
-            i, rest = i + 1, rest[1:]
-        if i == len(acts) and (not closed or not rest):
-            return Explanation(_dated(departures, acts), _unchain(chain), not rest, cost, spent)
+        while i < len(acts) and rest:
+            j = due(rest, acts[i])
+            if j is None:
+                break
+            chain = (chain, (rest[j], acts[i]))
+            i, rest = i + 1, (*rest[:j], *rest[j + 1 :])
+        if i == len(acts) and (not closed or not rest) and not (halted and _passed_over(rest, chain, plan)):
+            complete = all(isinstance(step, Close) for step in rest)
+            return Explanation(_dated(departures, acts), _unchain(chain), complete, cost, spent)
         if (i, rest) in seen:
             continue
         seen.add((i, rest))
@@ -86,6 +108,13 @@ def explain(
     return None
 
 
+def _passed_over(rest: Plan, chain: _Chain, plan: Plan) -> bool:
+    """Whether the next step is of the street last dealt to, and stands before a card that was dealt."""
+    if chain is None or not rest or rest[0].street != chain[1][0].street or not isinstance(rest[0], Deal):
+        return False
+    return plan.index(rest[0]) < plan.index(chain[1][0]) if rest[0] in plan and chain[1][0] in plan else False
+
+
 _Fork = tuple[Edit, Departure, int, Plan, tuple[Step, Act] | None]
 
 
@@ -94,24 +123,44 @@ def _edits(rest: Plan, acts: Sequence[Act], i: int, weights: Weights, trace: Tra
     act = acts[i] if i < len(acts) else None
     step = rest[0] if rest else None
     before = acts[i - 1] if i else None
+    if isinstance(step, Close):  # nothing showed that this stretch of the deal was over
+        yield "close_unseen", Departure("close_unseen", step.part, step, act), i, rest[1:], None
+        if act is None or act.position not in ("gate", None):
+            return
     if act is None:
         if step is not None:  # the deal is over and a step was never taken
             yield _omitted(step, None, rest, i, trace(before, None))
         return
     if act.position is None:  # a draw whose placement was not read
-        if step is not None:
+        if step is not None and not isinstance(step, Close):
             yield "lost", Departure("lost", step.part, step, act), i + 1, rest[1:], (step, act)
-        yield "unplaced", Departure("unplaced", weights.part_of(act), step, act), i + 1, rest, None
+        part = weights.part_of(act) or (step.part if step else "")
+        yield "unplaced", Departure("unplaced", part, step, act), i + 1, rest, None
         return
-    if act.position == "burn":  # a burn is never one moved from elsewhere: it took the place of what was due
-        part = step.part if step else weights.part_of(act)
+    if act.position == "gate":
+        yield _closed_early(step, act, rest, acts, i)
+        if isinstance(step, Deal | Burn):
+            yield _omitted(step, act, rest, i, trace(before, act))
+        return
+    part = weights.part_of(act) or (step.part if step else "")
+    if act.position == "burn":  # a burn is never one moved from elsewhere
+        if isinstance(step, Deal) and step.free:
+            yield _omitted(step, act, rest, i, trace(before, act))
         yield "extra", Departure("extra", part, step, act), i + 1, rest, None
         return
     if step is not None:
         yield from _faces(step, act, rest, acts, i)
         yield from _order(step, act, rest, acts, i)
         yield _omitted(step, act, rest, i, trace(before, act))
-    yield "extra", Departure("extra", weights.part_of(act), step, act), i + 1, rest, None
+    yield "extra", Departure("extra", part, step, act), i + 1, rest, None
+
+
+def _closed_early(step: Step | None, act: Act, rest: Plan, acts: Sequence[Act], i: int) -> _Fork:
+    """A stretch was closed while cards of it were due: as the clocks may have it, or in truth."""
+    after = acts[i + 1] if i + 1 < len(acts) else None
+    near = after is None or unsure(act.heard, after.heard)
+    edit: Edit = "close_unsure" if near and after is not None else "close_early"
+    return edit, Departure(edit, "gate", step, act), i + 1, rest, None
 
 
 def _omitted(step: Step, act: Act | None, rest: Plan, i: int, traced: bool) -> _Fork:
@@ -136,17 +185,21 @@ def _faces(step: Step, act: Act, rest: Plan, acts: Sequence[Act], i: int) -> Ite
 
 
 def _faced(step: Step, act: Act) -> Step:
-    return Step(step.position, step.index, act.facing or step.facing, step.part, step.exact)
+    return replace(step, facing=act.facing or step.facing)
 
 
 def _order(step: Step, act: Act, rest: Plan, acts: Sequence[Act], i: int) -> Iterator[_Fork]:
-    """The act's own step stands later in the plan, or the due step's act comes later."""
-    early = next((j for j in range(1, len(rest)) if fits(rest[j], act)), None)
-    late = next((j for j in range(i + 1, len(acts)) if fits(step, acts[j])), None)
+    """The act's own step stands later in the plan, or the due step's act comes later; never past a burn or a close."""
+    if not isinstance(step, Deal):
+        return
+    reach = next((j for j in range(1, len(rest)) if not isinstance(rest[j], Deal)), len(rest))
+    sight = next((j for j in range(i + 1, len(acts)) if acts[j].position in ("burn", "gate")), len(acts))
+    early = next((j for j in range(1, reach) if fits(rest[j], act)), None)
+    late = next((j for j in range(i + 1, sight) if fits(step, acts[j])), None)
     if early is not None and late is not None and late - i == early:
         swapped = (rest[early], *rest[1:early], step, *rest[early + 1 :])
         yield "swapped", Departure("swapped", rest[early].part, step, act, acts[late]), i, swapped, None
-    if late is not None and late - i < len(rest):
+    if late is not None and late - i < reach:
         moved = (*rest[1 : late - i + 1], step, *rest[late - i + 1 :])
         part = rest[early].part if early is not None else step.part
         yield "moved", Departure("moved", part, step, act, acts[late]), i, moved, None
@@ -160,7 +213,7 @@ def _dated(departures: tuple[Departure, ...], acts: Sequence[Act]) -> tuple[Depa
     if not departures or departures[0].act is not None or departures[0].edit != "variant" or not acts:
         return departures
     first = departures[0]
-    return (Departure("variant", first.part, None, acts[-1], None, first.name), *departures[1:])
+    return (Departure("variant", first.part, None, acts[-1], None, first.name, first.position), *departures[1:])
 
 
 def _unchain(chain: _Chain) -> tuple[tuple[Step, Act], ...]:

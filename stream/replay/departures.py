@@ -12,26 +12,35 @@ from stream.replay.fold import Setup
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Finding
 from stream.rulebook.heard import Heard, unsure
-from stream.rulebook.steps import Act, Departure, Step
+from stream.rulebook.steps import Act, Burn, Deal, Departure, Step
 
 
 def told(explanation: Explanation, facts: Facts, s: Setup, scene: Scene) -> Iterator[Finding]:
     """A finding for each departure that this table's reading of the text counts."""
+    parts = s.law.rules.departures.atoms
     for d in explanation.departures:
-        readings = s.law.module.reading(d, facts)
-        if readings is None or (d.edit == "lost" and d.step is not None and _seen_later(d.step, facts)):
+        if d.part == "gate":
+            continue
+        reading = s.law.module.reading(d, facts)
+        if reading is None or (d.edit == "lost" and isinstance(d.step, Deal) and _seen_later(d.step, facts)):
+            continue
+        atom = reading.atom or parts.get(d.part)
+        if atom is None:
             continue
         deciding = d.act.heard if d.act else scene.events[-1]
         if d.act is None:
             deciding = next((h for h in scene.events if _ends(h)), scene.events[-1])
+        cause = "coverage" if d.edit in ("lost", "unplaced") else _order_cause(d)
         yield Finding(
-            atom=s.law.rules.departures.atoms[d.part],
+            atom=atom,
             deciding=deciding,
             supporting=(d.other.heard,) if d.other else (),
             observed=_sentence(d),
-            cause="coverage" if d.edit in ("lost", "unplaced") else _order_cause(d),
+            scope=reading.scope,
+            cause=cause or reading.cause,
             positions=_positions(d),
-            interpretations=readings,
+            interpretations=reading.interpretations,
+            severity=reading.severity,
         )
 
 
@@ -49,7 +58,7 @@ def _order_cause(d: Departure) -> Cause | None:
     return None
 
 
-def _seen_later(step: Step, facts: Facts) -> bool:
+def _seen_later(step: Deal, facts: Facts) -> bool:
     """Whether a later act shows that the card whose placement was not read lay where it should."""
     place = (step.position, step.index)
     if any((t.event.position, t.event.index) == place for t in facts.turns):  # type: ignore[union-attr]  # card.turned
@@ -59,13 +68,17 @@ def _seen_later(step: Step, facts: Facts) -> bool:
 
 
 def _positions(d: Departure) -> tuple[Position, ...]:
-    steps = [d.step.position] if d.step else []
-    acts = [a.position for a in (d.act, d.other) if a and a.position and a.position != "burn"]
+    steps: list[Position] = [d.step.position] if isinstance(d.step, Deal) else []
+    acts: list[Position] = [
+        a.position for a in (d.act, d.other) if a and a.position and a.position not in ("burn", "gate")
+    ]  # type: ignore[misc]  # the two words that are no position are left out
     if d.edit in ("extra", "wrong_face", "exchanged"):
         return tuple(sorted(set(acts)))
     if d.edit in ("skipped", "lost"):
         return tuple(steps)
-    if d.edit in ("variant", "unplaced"):
+    if d.edit == "variant":
+        return (d.position,) if d.position else ()
+    if d.edit == "unplaced":
         return ()
     return tuple(sorted({*steps, *acts}))
 
@@ -78,12 +91,19 @@ def _place(position: str | None) -> str:
 
 
 def _due(step: Step | None) -> str:
-    return f"A card face {step.facing} was due at {_place(step.position)}" if step else "No card was due"
+    if isinstance(step, Burn):
+        return "A burn was due"
+    if not isinstance(step, Deal):
+        return "No card was due"
+    face = "" if step.any_face else f" face {step.facing}"
+    return f"A card{face} was due at {_place(step.position)}"
 
 
 def _came(act: Act | None) -> str:
     if act is not None and act.position == "burn":
         return "a card was burned"
+    if act is not None and act.position == "gate":
+        return "the deal went no further"
     return f"a card face {act.facing} went to {_place(act.position)}" if act else "none came before the deal was over"
 
 

@@ -1,6 +1,6 @@
 """From findings to verdicts: one for each atom and scope, with its evidence, its deal line and its digest."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final, Literal
 
@@ -14,8 +14,10 @@ from stream.deal.verdicts import (
     Basis,
     Evidence,
     EvidenceRole,
+    Override,
     Remedy,
     Scope,
+    Severity,
     Status,
     Verdict,
     Video,
@@ -25,9 +27,9 @@ from stream.deal.verdicts import (
 from stream.deal.wire import canonical, from_micros, full
 from stream.deal.words import Position
 from stream.replay.carry import SECOND, Interruption
-from stream.replay.fold import Setup
+from stream.replay.fold import BETWEEN, Setup
 from stream.replay.mask import Shown
-from stream.rulebook.findings import Finding
+from stream.rulebook.findings import Finding, Fulfilment
 from stream.rulebook.heard import Heard
 from stream.rulebook.paragraphs import Atom
 
@@ -47,6 +49,7 @@ class Scene(Struct, frozen=True):
     closed: bool  # no later event can change the round but a late one
     interruptions: tuple[Interruption, ...]
     alive: Mapping[str, int] = {}  # sense -> since when a device that carries it has been heard
+    shut: Heard | None = None  # the event that closed the round
 
     def where(self, deciding: Heard) -> tuple[str | None, str | ev.Identity]:
         """The round's id, if the event is of a round, and what stands for it in a verdict's id."""
@@ -58,63 +61,97 @@ class Scene(Struct, frozen=True):
             return opened.round, ev.Identity(self.round.device, self.round.boot, self.round.seq)
         return opened.round, opened.round
 
+    def between(self, deciding: Heard) -> bool:
+        """Whether an event is of the time after the round, and of no round."""
+        late = self.shut is not None and deciding > self.shut
+        return self.round is None or (late and type(deciding.event) in BETWEEN)
 
-def draft(scene: Scene, findings: Iterable[Finding]) -> list[Verdict]:
+
+Fulfil = Callable[[Finding], Fulfilment | None]
+"""How the duty that a finding opens stands; None where its atom orders nothing."""
+
+
+def draft(scene: Scene, findings: Iterable[Finding], fulfil: Fulfil) -> list[Verdict]:
     """One verdict for each atom and scope found; atoms the table can't see are left out."""
     groups: dict[tuple[str, bytes], list[Finding]] = {}
     setup = scene.setup
     assert setup is not None
     for finding in findings:
         if finding.atom in setup.monitored:
-            groups.setdefault((finding.atom, canonical(to_builtins(finding.scope))), []).append(finding)
-    return [_verdict(scene, setup, setup.law.atoms[atom], group) for (atom, _), group in groups.items()]
+            between = finding.deciding[1:4] if scene.between(finding.deciding) else None
+            key = canonical([to_builtins(finding.scope), list(between or ())])
+            groups.setdefault((finding.atom, key), []).append(finding)
+    return [_verdict(scene, setup, setup.law.atoms[atom], group, fulfil) for (atom, _), group in groups.items()]
 
 
-def _verdict(scene: Scene, setup: Setup, atom: Atom, group: list[Finding]) -> Verdict:
+def _verdict(scene: Scene, setup: Setup, atom: Atom, group: list[Finding], fulfil: Fulfil) -> Verdict:
     group = sorted(group, key=lambda f: f.deciding[:4])
     certain = [f for f in group if f.cause is None]
     first = (certain or group)[0]
     more = len(certain or group) - 1
-    events = _evidence(first, [*certain, *(f for f in group if f.cause is not None)])
+    duty = fulfil(first) if first.cause is None else None
+    cause = first.cause or (duty.cause if duty else None)
+    events = _evidence(first, [*certain, *(f for f in group if f.cause is not None)], duty)
     known, where = scene.where(first.deciding)
+    if scene.between(first.deciding):
+        known, where = None, ev.Identity(*first.deciding[1:4])
     rules = setup.law.rules
     told = _told(scene, first.deciding)
     shown = Shown(told)
     paragraph = setup.law.paragraphs[atom.cite]
-    severity = max((f.severity or atom.severity for f in group), key=_SEVERITIES.index)
-    status: Status = "final"
-    if first.cause == "coverage" and not scene.closed:
-        status = "open"
-    readings = tuple(sorted({i for f in group for i in f.interpretations}))
+    readings = {i for f in group for i in f.interpretations} | set(duty.interpretations if duty else ())
+    observed = first.observed if not more else f"{first.observed} {_more(more)}"
     return Verdict(
         id=identify(scene.table, where, rules.id, atom.id, first.scope),
         atom=atom.id,
         code=atom.code,
-        kind="undetermined" if first.cause else atom.kind,
-        status=status,
-        severity=severity,
+        kind="undetermined" if cause else atom.kind,
+        status=_status(scene, cause, duty),
+        severity=_severity(atom, group, duty, cause),
         rules=rules.id,
         paragraph=rules.citation(atom.cite),
         heading=paragraph.heading,
         edition=rules.edition,
-        cause=first.cause,
+        cause=cause,
         table=scene.table,
         game=rules.game,
         round=known,
+        deck=first.deck,
         scope=first.scope,
         what=atom.what,
         expected=atom.expected,
-        observed=first.observed if not more else f"{first.observed} {_more(more)}",
+        observed=f"{observed} {duty.said}" if duty and duty.said else observed,
         remedy=atom.remedy,
-        interpretations=readings,
+        overrides=tuple(Override(rules.citation(c), why) for c, why in sorted(atom.sets_aside.items())),
+        interpretations=tuple(sorted(readings)),
         basis=_basis(scene, first),
         evidence=tuple(Evidence(h.device, h.boot, h.seq, role) for h, role in events),
         deal=brief(shown.mask(h.event) for h in told),
-        affected=_affected(scene, first, group),
+        affected=first.affected or _affected(scene, first, group),
         video=video([h for h, _ in events]),
         at=from_micros(first.deciding.at),
+        reason=duty.reason if duty else None,
         digest=digest(shown, events, rules.id, rules.edition, setup.settings),
     )
+
+
+def _status(scene: Scene, cause: object, duty: Fulfilment | None) -> Status:
+    if cause == "coverage" and not scene.closed:
+        return "open"
+    if cause is not None or duty is None:
+        return "final"
+    return duty.outcome
+
+
+def _severity(atom: Atom, group: Sequence[Finding], duty: Fulfilment | None, cause: object) -> Severity:
+    """The atom's, or a finding's own; a remedy that failed is major at least."""
+    severity = max((f.severity or atom.severity for f in group), key=_SEVERITIES.index)
+    if duty is None or cause is not None:
+        return severity
+    if duty.severity is not None:
+        return duty.severity
+    failed = duty.outcome == "breached"
+    return max(severity, "major", key=_SEVERITIES.index) if failed else severity
 
 
 def _more(count: int) -> str:
@@ -125,10 +162,18 @@ def _more(count: int) -> str:
     )
 
 
-def _evidence(first: Finding, group: Sequence[Finding]) -> list[tuple[Heard, EvidenceRole]]:
-    """Each event once, the deciding one first, the rest in order."""
+def _evidence(
+    first: Finding, group: Sequence[Finding], duty: Fulfilment | None
+) -> list[tuple[Heard, EvidenceRole]]:
+    """Each event once: the deciding one, what supports it in order, and what followed from it."""
     rest = in_order([h for f in group for h in (f.deciding, *f.supporting)], without=first.deciding)
-    return [(first.deciding, "deciding"), *((h, "supporting") for h in rest)]
+    seen = {h[:4] for h in (first.deciding, *rest)}
+    after = [h for h in in_order(duty.by if duty else (), without=first.deciding) if h[:4] not in seen]
+    return [
+        (first.deciding, "deciding"),
+        *((h, "supporting") for h in rest),
+        *((h, "remedy") for h in after),
+    ]  # type: ignore[return-value]  # the roles are of the list
 
 
 def in_order(events: Iterable[Heard], *, without: Heard) -> list[Heard]:

@@ -1,14 +1,16 @@
 """What is wrong with devices and tables, and advisories that cite no paragraph."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Affected, Scope, Verdict
 from stream.deal.wire import from_micros
 from stream.replay.carry import Carry, Interruption
+from stream.replay.deck import SAID, affected, impossible
 from stream.replay.drafts import Scene, in_order, notice
-from stream.replay.fold import setup
-from stream.rulebook.facts import Load
+from stream.replay.fold import Setup, setup
+from stream.rulebook.facts import Facts
+from stream.rulebook.findings import Finding
 from stream.rulebook.heard import Heard
 
 
@@ -194,38 +196,65 @@ def not_followed(scene: Scene) -> Verdict:
     )
 
 
-def sorted_deck(scene: Scene, load: Load | None, first_draw: Heard | None) -> Iterator[Verdict]:
-    """The deck dealt had last been through a cycle that sorts instead of shuffling."""
-    if load is None or not load.sorted or first_draw is None:
+def deck_faults(scene: Scene, s: Setup, f: Facts) -> Iterator[Verdict]:
+    """Advisories on a deck that was dealt: what its shuffler told, and cards that can't be in it, where no text rules."""
+    if f.first_draw is None or f.dealt_from is None:
         return
-    yield notice(
+    covered = s.law.rules.decks_covered
+    told = [d for d in f.deck_doubts if not s.monitored.intersection(covered.get(d, ()))]
+    if told:
+        yield _deck_integrity(
+            scene, s, f, f.first_draw, [f.dealt_from.heard],
+            f"Deck {f.dealt_from.deck} was dealt and {' and '.join(SAID[d] for d in told)}.",
+        )  # fmt: skip
+        return
+    for same in impossible(f) if f.twice or "Jk" in f.cards else ():
+        what = "held a card that does not belong to it" if same.foreign else "gave one card twice"
+        yield _deck_integrity(
+            scene, s, f, same.deciding, same.supporting, f"By two reads of each draw, deck {f.deck} {what}."
+        )
+        return
+
+
+def _deck_integrity(
+    scene: Scene, s: Setup, f: Facts, deciding: Heard, supporting: Sequence[Heard], observed: str
+) -> Verdict:
+    return notice(
         scene,
         kind="advisory",
         code="deck_integrity",
-        scope=Scope("deck", deck=load.deck),
-        deciding=first_draw,
-        supporting=[load.heard],
+        scope=Scope("deck", deck=f.deck),
+        deciding=deciding,
+        supporting=in_order(supporting, without=deciding),
         status="final",
         severity="critical",
-        what="A deck was dealt whose last cycle sorted it.",
-        expected="A deck is dealt after a cycle that shuffles it; no paragraph of this rule set orders a remedy.",
-        observed=f"Deck {load.deck} was loaded after a sort cycle and the round was dealt from it.",
+        what="A deck was dealt that was not known to be whole and shuffled.",
+        expected=f"A deck is dealt whole, after a complete shuffle; no text of {s.law.rules.prefix} orders a remedy here.",
+        observed=observed,
+        affected=affected(f.tally),
     )
 
 
-def void_without_cause(scene: Scene, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
+def uncaused(
+    scene: Scene, s: Setup, f: Facts, verdicts: Sequence[Verdict], judged: Callable[[Finding], list[Verdict]]
+) -> Iterator[Verdict]:
     """A misdeal or a void was called and nothing was seen that would explain it."""
     seen: set[str] = set()
     for h in scene.events:
         e = h.event
         if not isinstance(e, ev.Announced) or e.what == "no_more_bets":
             continue
-        scope = Scope("hand", position=e.position) if e.what in ("hand_dead", "hand_void") else Scope("round")
+        hand = e.what in ("hand_dead", "hand_void")
+        scope = Scope("hand", position=e.position) if hand else Scope("round")
         name = repr(scope)
-        caused = any(v.at <= from_micros(h.at) for v in verdicts if v.kind != "advisory")
+        caused = any(_explains(v, h, scope) for v in verdicts)
         if caused or name in seen:
             continue
         seen.add(name)
+        atom = s.law.rules.uncaused_void
+        if atom is not None and not hand:
+            yield from judged(Finding(atom=atom, deciding=h, observed="A misdeal was declared; no cause of it was seen."))
+            continue
         begin = scene.round.when if scene.round else h.when
         doubt = any(i.covers(begin, h.when) for i in scene.interruptions)
         yield notice(
@@ -242,3 +271,11 @@ def void_without_cause(scene: Scene, verdicts: Sequence[Verdict]) -> Iterator[Ve
             basis="doubtful" if doubt else "observed",
             affected=Affected(positions=(e.position,)) if e.position else None,
         )
+
+
+def _explains(v: Verdict, h: Heard, scope: Scope) -> bool:
+    """Whether a verdict can be why something was declared void: seen before it, and not of another hand."""
+    if v.at > from_micros(h.at) or (v.kind == "advisory" and v.code != "deck_integrity"):
+        return False
+    other = v.scope.position is not None and scope.position is not None and v.scope.position != scope.position
+    return not other

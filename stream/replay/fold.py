@@ -12,13 +12,14 @@ from typing import Final
 from msgspec import Struct
 
 from stream.deal import events as ev
-from stream.deal.words import Seat, Setting
+from stream.deal.words import Setting
 from stream.replay.carry import Carry, Watch
+from stream.replay.deck import doubts
 from stream.rulebook.checks import Bound, FirstDraw
 from stream.rulebook.facts import Facts
 from stream.rulebook.heard import Heard
 from stream.rulebook.paragraphs import Law, load
-from stream.rulebook.steps import Deal, Due, Plan, Variant
+from stream.rulebook.steps import Burn, Close, Deal, Due, Plan, Terms, Variant
 
 ENGINE_SETTINGS: Final[Mapping[str, Setting]] = {
     "rounds_kept": 60,
@@ -32,13 +33,22 @@ CLEARING: Final = frozenset(
     {ev.CardsCollected, ev.CardsDiscarded, ev.StubRemoved, ev.StubCounted, ev.StubDiscarded, ev.WagerSettled,
      ev.WagerRemoved}
 )  # fmt: skip
-# What counts whether a round is open or not: decks, machines, devices.
+# What counts whether a round is open or not: decks, machines, the button, who is there, directions.
 BETWEEN: Final = frozenset(
     {ev.DeckLoaded, ev.DeckUnloaded, ev.DeckRemoved, ev.DeckHeld, ev.ShuffleStarted, ev.ShuffleCompleted,
-     ev.ShuffleJammed, ev.ShuffleStopped, ev.ShuffleAborted, ev.DeviceInstalled, ev.DeviceRemoved}
+     ev.ShuffleJammed, ev.ShuffleStopped, ev.ShuffleAborted, ev.DeviceInstalled, ev.DeviceRemoved, ev.ButtonMoved,
+     ev.PlayerLeft, ev.PlayerReturned, ev.SeatTaken, ev.SupervisorDirected, ev.SupervisorNoted}
 )  # fmt: skip
 # After these the deal is over: a step not taken by then was left out.
 ENDING: Final = frozenset({ev.RoundClosed, ev.WagerSettled})
+
+
+def _ends(heard: Heard, facts: Facts) -> bool:
+    """Whether an event ends the deal: the round's close, or a wager won or lost by a hand that is still in play."""
+    e = heard.event
+    if isinstance(e, ev.WagerSettled):
+        return e.outcome != "returned" and e.seat not in facts.folded
+    return True
 
 
 class Setup(Struct, frozen=True):
@@ -51,6 +61,7 @@ class Setup(Struct, frozen=True):
     monitored: frozenset[str]
     odd: tuple[str, ...]  # options that no one knows or with a value that can't be used; the default stands
     deals: bool  # whether placements can be followed at all
+    closes: frozenset[type[ev.Event]]  # what ends a stretch of the deal, as far as the table sees it
 
 
 def number(settings: Mapping[str, Setting], name: str) -> int:
@@ -77,7 +88,8 @@ def _setup(rules: str, senses: frozenset[str], approved: bool, options: tuple[tu
         for moment, bound in law.module.CHECKS.items()
         if (kept := tuple(b for b in bound if b.atoms & monitored))
     }
-    return Setup(law, settings, senses, checks, monitored, odd, "placements" in senses)
+    closes = frozenset(t for t in law.module.CLOSES if senses.issuperset(t.carries))
+    return Setup(law, settings, senses, checks, monitored, odd, "placements" in senses, closes)
 
 
 def _usable(law: Law, defaults: Mapping[str, Setting], name: str, value: Setting) -> bool:
@@ -100,16 +112,19 @@ def setup(opened: ev.TableOpened) -> Setup | None:
 
 
 @lru_cache(maxsize=65536)
-def plan_of(rules: str, seats: tuple[Seat, ...], settings: tuple[tuple[str, Setting], ...]) -> Plan:
-    """The deal that is due with these seats in play: the procedure, listed, and of it the cards."""
-    due: Iterator[Due] = load(rules).module.procedure(seats, dict(settings))
-    return tuple(step for step in due if isinstance(step, Deal))
+def plan_of(rules: str, terms: Terms, settings: tuple[tuple[str, Setting], ...], *, closes: bool) -> Plan:
+    """The deal that is due on these terms: the procedure, listed, and of it what is a step of the deal."""
+    due: Iterator[Due] = load(rules).module.procedure(terms, dict(settings))
+    kinds = (Deal, Burn, Close) if closes else (Deal, Burn)
+    return tuple(step for step in due if isinstance(step, kinds))
 
 
 @lru_cache(maxsize=4096)
-def variants_of(rules: str, seats: tuple[Seat, ...], settings: tuple[tuple[str, Setting], ...]) -> tuple[Variant, ...]:
-    """The rule set's whole deals that are wrong in one way, for these seats."""
-    return tuple(load(rules).module.variants(plan_of(rules, seats, settings)))
+def variants_of(
+    rules: str, terms: Terms, settings: tuple[tuple[str, Setting], ...], *, closes: bool, seats: int
+) -> tuple[Variant, ...]:
+    """The rule set's whole deals that are wrong in one way, on these terms, at a table with so many seats."""
+    return tuple(load(rules).module.variants(plan_of(rules, terms, settings, closes=closes), terms, seats))
 
 
 def plan_settings(s: Setup) -> tuple[tuple[str, Setting], ...]:
@@ -121,8 +136,8 @@ class Fold:
     """One round (and the time after it) folded event by event; `clean` until something is to be judged."""
 
     __slots__ = (
-        "checks", "clean", "cursor", "facts", "last_draw", "opened", "plan", "setup", "shut", "standing",
-        "watch",
+        "checks", "clean", "closes", "cursor", "dealt", "end", "facts", "last_draw", "opened", "plan", "setup", "shut",
+        "standing", "watch",
     )  # fmt: skip
 
     def __init__(self, carry: Carry, opened: ev.TableOpened | None) -> None:
@@ -131,12 +146,15 @@ class Fold:
         self.watch = Watch(carry, number(settings, "silence_s"))
         self.facts = Facts(opened, carry.standing, settings) if opened and self.setup else None
         self.checks = self.setup.checks if self.setup else {}
+        self.closes = self.setup.closes if self.setup else frozenset()
         self.opened = carry.opened
         self.standing = carry.standing
         self.shut = carry.shut
         self.clean = True
         self.plan: Plan | None = None
         self.cursor = 0
+        self.dealt = 0  # how many steps of the plan there are up to its last deal
+        self.end = 0  # up to the last step that is more than the close of a stretch
         self.last_draw = 0
 
     def step(self, heard: Heard) -> None:
@@ -161,10 +179,9 @@ class Fold:
             if kind is ev.RoundOpened:
                 facts.note(heard)
                 return
-            if kind in BETWEEN or (kind in CLEARING and facts.round is not None):
-                facts.note(heard)
-            if kind not in CLEARING or facts.round is None:
+            if kind not in BETWEEN and (kind not in CLEARING or facts.round is None):
                 return
+            facts.note(heard)
         else:
             facts.note(heard)
         if self.clean:
@@ -176,11 +193,19 @@ class Fold:
                 self._begin(heard, facts)
         elif kind is ev.CardPlaced:
             self._place(heard, facts)
-        elif kind in ENDING:
-            if self.unfinished:
+            if facts.twice:
                 self.clean = False
-        elif kind is ev.CardBurned or (kind is ev.Announced and facts.voids):
+        elif kind in ENDING:
+            if self.unfinished and _ends(heard, facts):
+                self.clean = False
+        elif kind is ev.CardBurned:
+            self._burn(heard)
+        elif kind is ev.Announced and facts.voids:
             self.clean = False
+        elif kind is ev.PlayerDecided and self.plan is not None and heard.event.act == "fold":  # type: ignore[union-attr]  # decided
+            self._list(facts)
+        if kind in self.closes:
+            self._close(facts)
         for bound in self.checks.get(kind, ()):
             if bound.check(facts, heard):
                 self.clean = False
@@ -189,16 +214,45 @@ class Fold:
         """The first card: the seats in play are known, and with them the whole deal."""
         if self.plan is None:
             self._list(facts)
-        if facts.dealt_from is not None and facts.dealt_from.sorted:
+        if doubts(facts):
             self.clean = False
         for bound in self.checks.get(FirstDraw, ()):
             if bound.check(facts, heard):
                 self.clean = False
 
     def _list(self, facts: Facts) -> None:
+        """The deal on the terms of now; what of it was dealt stays as it is."""
         s = self.setup
         if s is not None and s.deals:
-            self.plan = plan_of(s.law.rules.id, s.law.module.in_play(facts), plan_settings(s))
+            facts.terms = s.law.module.terms(facts)
+            self.plan = plan_of(s.law.rules.id, facts.terms, plan_settings(s), closes=bool(s.closes))
+            facts.due = self.plan[self.cursor] if self.cursor < len(self.plan) else None
+            self.dealt = max((i for i, step in enumerate(self.plan, 1) if isinstance(step, Deal)), default=0)
+            self.end = max((i for i, step in enumerate(self.plan, 1) if not isinstance(step, Close)), default=0)
+
+    def _close(self, facts: Facts) -> None:
+        """A stretch of the deal is over: is it the one that is due to end?"""
+        if self.plan is None:
+            return
+        if isinstance(facts.due, Close):
+            self._advance(facts)
+        elif self.cursor < self.end:
+            self.clean = False
+
+    def _advance(self, facts: Facts) -> None:
+        self.cursor += 1
+        assert self.plan is not None
+        facts.due = self.plan[self.cursor] if self.cursor < len(self.plan) else None
+
+    def _burn(self, heard: Heard) -> None:
+        """Is a burn due, and this the draw after the last one?"""
+        facts, act = self.facts, heard.event
+        assert isinstance(act, ev.CardBurned)
+        if facts is None or not isinstance(facts.due, Burn) or act.draw != (self.last_draw + 1 if facts.draws else None):
+            self.clean = False
+            return
+        self.last_draw = act.draw or 0
+        self._advance(facts)
 
     def _place(self, heard: Heard, facts: Facts) -> None:
         """Is this the card that is due, and the draw after the last one?"""
@@ -206,22 +260,21 @@ class Fold:
         assert isinstance(act, ev.CardPlaced)
         if self.plan is None:
             self._list(facts)
-        plan, cursor = self.plan, self.cursor
-        if plan is None:
+        if self.plan is None:
             return
-        due = self.last_draw + 1 if facts.draws else None
-        if cursor >= len(plan) or act.draw != due:
+        step = facts.due
+        if not isinstance(step, Deal) or act.draw != (self.last_draw + 1 if facts.draws else None):
             self.clean = False
             return
-        step = plan[cursor]
         if step.position != act.position or step.facing != act.facing or (step.exact and step.index != act.index):
             self.clean = False
             return
-        self.last_draw, self.cursor = act.draw or 0, cursor + 1
+        self.last_draw = act.draw or 0
         facts.explained[heard.device, heard.boot, heard.seq] = step
         if step.facing == "down":
             facts.hidden.add((act.position, act.index))
-        if cursor + 1 == len(plan):
+        self._advance(facts)
+        if self.cursor == self.dealt:
             facts.complete_at = heard
 
     @property
@@ -230,7 +283,7 @@ class Fold:
         facts = self.facts
         if facts is None or self.plan is None:
             return False
-        return self.cursor < len(self.plan) or facts.last_draw > self.last_draw
+        return self.cursor < self.end or facts.last_draw > self.last_draw
 
     def carry(self) -> Carry:
         """The state after the events so far."""

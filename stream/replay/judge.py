@@ -14,15 +14,18 @@ from stream.deal.verdicts import Cause, Verdict, in_order
 from stream.deal.words import SEATS, Seat
 from stream.replay.align import Explanation, Weights, explain
 from stream.replay.carry import Alive, Carry, Interruption
+from stream.replay.deck import doubts
 from stream.replay.departures import told
 from stream.replay.drafts import Scene, draft
-from stream.replay.faults import faults, not_followed, sorted_deck, table_faults, void_without_cause
+from stream.replay.faults import deck_faults, faults, not_followed, table_faults, uncaused
 from stream.replay.fold import BETWEEN, CLEARING, Setup, number, plan_of, plan_settings, setup, variants_of
+from stream.replay.precedence import settled_by_rank
 from stream.rulebook.checks import FirstDraw
+from stream.rulebook.duties import ROUND_ENDS, Duty
 from stream.rulebook.facts import WAIT, Facts
-from stream.rulebook.findings import Finding
+from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
-from stream.rulebook.steps import Act
+from stream.rulebook.steps import Act, Close, Deal, Terms
 
 
 def judge(
@@ -37,12 +40,13 @@ def judge(
     reused: bool = False,
     closed: bool = False,
     first: bool = False,
+    beyond: Sequence[Heard] = (),
 ) -> list[Verdict]:
     """The verdicts of one round and the time after it, by `at` and `id`.
 
     `events` are in order and begin with the round's `round.opened` (or, before any round, with anything);
     `opened` is the table.opened it is judged under; `closed` says that another round has begun; `first` that
-    nothing of this table came before. `alive` tells since when each sense is known to be carried. `conflicts`
+    nothing of this table came before; `beyond` are events of later rounds that a duty can end with. `alive` tells since when each sense is known to be carried. `conflicts`
     are the events in force of identities that came twice with other content.
     """
     config = opened.event if opened else None
@@ -50,40 +54,57 @@ def judge(
     s = setup(config) if config else None
     rnd = events[0] if events and isinstance(events[0].event, ev.RoundOpened) else None
     ended = closed or any(isinstance(h.event, ev.RoundClosed) for h in events)
-    scene = Scene(table, s, config, rnd, reused, events, ended, interruptions, dict(alive))
+    shut = next((h for h in events if isinstance(h.event, ev.RoundClosed)), None)
+    scene = Scene(table, s, config, rnd, reused, events, ended, interruptions, dict(alive), shut)
     out = list(faults(scene, conflicts))
     out += table_faults(scene, carry, opened, first=first)
-    if s is not None and config is not None and rnd is not None:
-        findings, followed, end = _round(scene, s, config, carry)
-        verdicts = draft(scene, _weighed(scene, s, findings))
+    if s is not None and config is not None:
+        findings, followed, end = _round(scene, s, config, carry, beyond)
+        duties: dict[str, Duty] = s.law.module.DUTIES
+
+        def fulfil(f: Finding) -> Fulfilment | None:
+            duty = duties.get(f.atom)
+            return None if duty is None else _vouched(scene, duty(end, f))
+
+        verdicts = draft(scene, _weighed(scene, s, findings), fulfil)
         if not followed:
             verdicts.append(not_followed(scene))
-        out += verdicts
-        out += sorted_deck(scene, end.dealt_from, end.first_draw)
-        out += void_without_cause(scene, verdicts)
+        verdicts += deck_faults(scene, s, end)
+        verdicts += uncaused(scene, s, end, verdicts, lambda f: draft(scene, [f], fulfil))
+        out += settled_by_rank(verdicts, findings, s.law.rules)
     return in_order(out)
 
 
-def _round(scene: Scene, s: Setup, config: ev.TableOpened, carry: Carry) -> tuple[list[Finding], bool, Facts]:
+def _vouched(scene: Scene, duty: Fulfilment) -> Fulfilment:
+    """A remedy that was not seen where it could not have been seen is not known to be missing."""
+    return replace(duty, cause="coverage") if _blind(scene, duty.absence) else duty
+
+
+def _round(
+    scene: Scene, s: Setup, config: ev.TableOpened, carry: Carry, beyond: Sequence[Heard]
+) -> tuple[list[Finding], bool, Facts]:
     """All findings of a round, whether its deal could be followed, and the facts at its end."""
     facts = Facts(config, carry.standing, s.settings)
-    seats, end = _survey(scene.events, Facts(config, carry.standing, s.settings), s)
+    terms, end = _survey(scene.events, Facts(config, carry.standing, s.settings), s)
     findings: list[Finding] = []
     followed = True
-    if s.deals and seats is not None:
-        acts = list(_acts(end, scene.closed))
-        over = not end.voids and (scene.closed or any(_settles(h) for h in end.settled))
-        explanation = _explain(scene, s, end, seats, acts, closed=over)
+    if s.deals and terms is not None:
+        facts.terms = end.terms = terms
+        acts = list(_acts(scene, s, end))
+        explanation = _explain(scene, s, end, terms, acts)
         followed = explanation is not None
         if explanation is not None:
+            _learn(end, explanation)
+            end.look(list(scene.events), beyond)
             findings += told(explanation, end, s, scene)
-            doubt = _doubtful_wager(scene, s, end, seats, acts, explanation, closed=over)
+            doubt = _doubtful_wager(scene, s, end, terms, acts, explanation)
             if doubt is not None:
                 cause, explanation = doubt
                 findings = [f if f.cause else replace(f, cause=cause) for f in findings]
             _learn(facts, explanation)
-    findings += _walk(scene.events, facts, s)
-    return findings, followed, end
+    facts.over = scene.closed
+    findings += _walk(scene.events, facts, s, beyond)
+    return findings, followed, facts
 
 
 def _settles(heard: Heard) -> bool:
@@ -94,30 +115,46 @@ def _notes(facts: Facts, heard: Heard) -> bool:
     """Take an event into the facts as the round allows it; whether checks apply to it."""
     kind = type(heard.event)
     if facts.round is None or facts.closed is not None:
-        clearing = kind in CLEARING and facts.round is not None
-        if clearing or kind in BETWEEN or (kind is ev.RoundOpened and facts.round is None):
+        counts = kind in BETWEEN or (kind in CLEARING and facts.round is not None)
+        if counts or (kind is ev.RoundOpened and facts.round is None):
             facts.note(heard)
-        return clearing
+        return counts
     facts.note(heard)
     return True
 
 
-def _survey(events: Sequence[Heard], facts: Facts, s: Setup) -> tuple[tuple[Seat, ...] | None, Facts]:
-    """The seats in play (None: nothing was dealt), and the facts at the end of the events."""
+def _survey(events: Sequence[Heard], facts: Facts, s: Setup) -> tuple[Terms | None, Facts]:
+    """What the deal was on (None: nothing was dealt), and the facts at the end of the events."""
     seats: tuple[Seat, ...] | None = None
+    first: Terms | None = None
     for heard in events:
         _notes(facts, heard)
         if seats is None and (facts.first_draw or facts.placements):
-            seats = s.law.module.in_play(facts)
-    if seats is None:
+            first = s.law.module.terms(facts)
+            seats = first.seats
+    if first is None or seats is None:
         return None, facts
     dealt = {h.event.position for h in facts.placements if isinstance(h.event, ev.CardPlaced)}
     more = {p for p in SEATS if p in dealt and p not in seats and s.law.module.had_wager(p, facts)}
-    return tuple(p for p in SEATS if p in seats or p in more), facts
+    facts.terms = replace(first, seats=tuple(p for p in SEATS if p in seats or p in more))
+    return s.law.module.terms(facts), facts
 
 
-def _acts(facts: Facts, closed: bool) -> Iterator[Act]:
-    """The cards dealt, in the order in which they left the source; a draw whose placement was lost among them."""
+def _over(scene: Scene, facts: Facts) -> bool:
+    """Whether the deal is over: its round has closed, or a hand in play won or lost and no card came after."""
+    if facts.voids:
+        return False
+    last = facts.last_placed
+    ends = (h for h in facts.settled if _settles(h) and h.event.seat not in facts.folded)  # type: ignore[union-attr]  # settled
+    return scene.closed or any(last is None or h > last for h in ends)
+
+
+def _acts(scene: Scene, s: Setup, facts: Facts) -> Iterator[Act]:
+    """The cards dealt, in the order in which they left the source; a draw whose placement was lost among them.
+
+    What came after the round was declared void is no deal. Between the cards stands what closed a stretch.
+    """
+    void = next((h for h in facts.voids if h.event.what in ROUND_ENDS), None)  # type: ignore[union-attr]  # announced
     drawn: list[Act] = []
     rest: list[tuple[int, Act]] = []
     for place, first in enumerate(facts.placements):
@@ -125,6 +162,8 @@ def _acts(facts: Facts, closed: bool) -> Iterator[Act]:
         last = facts.placed[draw] if draw is not None else first
         e = last.event
         assert isinstance(e, ev.CardPlaced)
+        if void is not None and first > void:
+            continue
         act = Act(first, e.position, e.index, e.facing, draw)
         if draw is None:
             rest.append((place, act))
@@ -132,19 +171,35 @@ def _acts(facts: Facts, closed: bool) -> Iterator[Act]:
             drawn.append(act)
     for heard in facts.burned:
         assert isinstance(heard.event, ev.CardBurned)
+        if void is not None and heard > void:
+            continue
         burn = Act(heard, "burn", 0, None, heard.event.draw)
         drawn.append(burn) if burn.draw else rest.append((len(drawn), burn))
     top = max((a.draw or 0 for a in drawn), default=0)
     burned = {a.draw for a in drawn if a.position == "burn"}
     away = facts.accounted()
     for draw, heard in facts.draws.items():
-        if draw not in facts.placed and draw not in away and draw not in burned and (closed or draw < top):
+        unseen = draw not in facts.placed and draw not in away and draw not in burned
+        if unseen and void is None and (scene.closed or draw < top):
             drawn.append(Act(heard, None, 0, None, draw))
     drawn.sort(key=lambda a: a.draw or 0)
     drawn = list(_with_missing_draws(drawn, away))
     for place, act in rest:
         drawn.insert(place, act)
-    yield from drawn
+    yield from _with_closes(drawn, scene, s)
+
+
+def _with_closes(acts: Sequence[Act], scene: Scene, s: Setup) -> Iterator[Act]:
+    """Acts, and where a stretch of the deal was closed, that."""
+    closes = [h for h in scene.events if type(h.event) in s.closes]
+    i = 0
+    for act in acts:
+        while i < len(closes) and closes[i] < act.heard:
+            yield Act(closes[i], "gate", 0, None, None)
+            i += 1
+        yield act
+    for h in closes[i:]:
+        yield Act(h, "gate", 0, None, None)
 
 
 def _with_missing_draws(drawn: Sequence[Act], away: set[int]) -> Iterator[Act]:
@@ -158,14 +213,14 @@ def _with_missing_draws(drawn: Sequence[Act], away: set[int]) -> Iterator[Act]:
 
 
 def _explain(
-    scene: Scene, s: Setup, facts: Facts, seats: tuple[Seat, ...], acts: Sequence[Act], *, closed: bool
+    scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[Act]
 ) -> Explanation | None:
     rules, settings = s.law.rules, plan_settings(s)
     parts = rules.departures.parts
 
-    def part_of(act: Act) -> str:
+    def part_of(act: Act) -> str | None:
         if act.position is None or act.position == "burn":
-            return parts["C"]
+            return parts.get("burn")
         return parts.get(act.position, parts["seat"])
 
     def trace(before: Act | None, after: Act | None) -> bool:
@@ -186,13 +241,20 @@ def _explain(
         return "placements" in blind
 
     weights = Weights(rules.departures.costs, part_of, rules.departures.budget)
+    closes = bool(s.closes)
+    plan = plan_of(rules.id, terms, settings, closes=closes)
+    room = sum(isinstance(step, Close) for step in plan)
+    gates = [a for a in acts if a.position == "gate"][:room]
+    kept = [a for a in acts if a.position != "gate" or a in gates]
+    variants = variants_of(rules.id, terms, settings, closes=closes, seats=facts.opened.seats)
     return explain(
-        plan_of(rules.id, seats, settings),
-        variants_of(rules.id, seats, settings) if len(acts) > 1 else (),
-        acts,
+        plan,
+        variants if len(acts) > 1 else (),
+        kept,
         weights,
         trace,
-        closed=closed,
+        closed=_over(scene, facts),
+        halted=any(h.event.what in ROUND_ENDS for h in facts.voids),  # type: ignore[union-attr]  # announced
     )
 
 
@@ -200,11 +262,9 @@ def _doubtful_wager(
     scene: Scene,
     s: Setup,
     facts: Facts,
-    seats: tuple[Seat, ...],
+    terms: Terms,
     acts: Sequence[Act],
     explanation: Explanation,
-    *,
-    closed: bool,
 ) -> tuple[Cause, Explanation] | None:
     """Why the deal may be lawful after all: one wager is read the other way.
 
@@ -217,13 +277,13 @@ def _doubtful_wager(
     doubts: dict[Seat, Cause] = {}
     since = facts.round.when if facts.round else begin.when
     if any("wagers" in i.senses and i.covers(since, begin.when) for i in scene.interruptions):
-        doubts |= {p: "coverage" for p in SEATS if p not in seats and any(a.position == p for a in acts)}
+        doubts |= {p: "coverage" for p in SEATS if p not in terms.seats and any(a.position == p for a in acts)}
     for (seat, _), w in facts.wagers.items():
         if unsure(w.placed, begin) or unsure(w.touched, begin):
             doubts[seat] = "order"
     for seat, cause in sorted(doubts.items()):
-        other = tuple(p for p in SEATS if (p in seats) != (p == seat))
-        again = _explain(scene, s, facts, other, acts, closed=closed)
+        other = replace(terms, seats=tuple(p for p in SEATS if (p in terms.seats) != (p == seat)))
+        again = _explain(scene, s, facts, other, acts)
         if again is not None and not again.departures:
             return cause, again
     return None
@@ -233,13 +293,15 @@ def _learn(facts: Facts, explanation: Explanation) -> None:
     """Tell the facts what each act was, so that checks ask the explained plan and not the bare one."""
     for step, act in explanation.matched:
         facts.explained[act.heard.device, act.heard.boot, act.heard.seq] = step
-    if explanation.complete and explanation.matched:
-        facts.completes = max((a.heard for _, a in explanation.matched), key=lambda h: h[:4])
+    facts.steps = {act.draw: step for step, act in explanation.matched if act.draw is not None}
+    deals = [act.heard for step, act in explanation.matched if isinstance(step, Deal)]
+    if explanation.complete and deals:
+        facts.completes = max(deals, key=lambda h: h[:4])
 
 
-def _walk(events: Sequence[Heard], facts: Facts, s: Setup) -> Iterator[Finding]:
+def _walk(events: Sequence[Heard], facts: Facts, s: Setup, beyond: Sequence[Heard]) -> Iterator[Finding]:
     """Every check at its moment, with the facts as they were then and sight of what came later."""
-    facts.look(list(events))
+    facts.look(list(events), beyond)
     for heard in events:
         if not _notes(facts, heard):
             continue
@@ -251,6 +313,7 @@ def _walk(events: Sequence[Heard], facts: Facts, s: Setup) -> Iterator[Finding]:
         moments: Iterable[type[ev.Event]] = (type(heard.event),)
         if facts.first_draw is heard:
             moments = (FirstDraw, type(heard.event))
+            facts.deck_doubts = doubts(facts)
         for moment in moments:
             for bound in s.checks.get(moment, ()):
                 yield from (f for f in bound.check(facts, heard) if f is not WAIT)
@@ -265,7 +328,11 @@ def _weighed(scene: Scene, s: Setup, findings: Iterable[Finding]) -> Iterator[Fi
 
 
 def _unseen(scene: Scene, f: Finding) -> bool:
-    gap = f.absence
+    return _blind(scene, f.absence)
+
+
+def _blind(scene: Scene, gap: Absence | None) -> bool:
+    """Whether something not seen could not have been seen."""
     if gap is not None and scene.alive.get(gap.sense, gap.end + 1) > gap.end:
         return True  # nothing that could have seen it had been heard by then
     return gap is not None and any(gap.sense in i.senses and i.covers(gap.begin, gap.end) for i in scene.interruptions)

@@ -4,6 +4,7 @@ A closed round is seldom looked at again. It is kept as the bytes of its record,
 down; only its outline stays in memory: where it begins and ends and which events of which device it can hold.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -14,8 +15,12 @@ from stream.deal.events import AnyEvent
 from stream.deal.verdicts import Verdict
 from stream.deal.wire import micros
 from stream.replay.carry import Alive, Carry, Interruption
-from stream.replay.fold import Fold
+from stream.replay.fold import BETWEEN, Fold
 from stream.rulebook.heard import Heard
+
+LOOKAHEAD: Final = 8  # later rounds in which a duty of a round can end
+_PRELUDE: Final = frozenset({ev.WagerPlaced, ev.WagerRemoved})  # counts until the first card: who is in the round
+_TURNS: Final = frozenset({ev.RoundOpened, ev.RoundClosed})
 
 Key = tuple[str, int, int]  # device, boot, seq
 
@@ -45,6 +50,7 @@ class _Whole(Struct, frozen=True, array_like=True):
     found: tuple[Interruption, ...]
     reused: bool
     judged_as: JudgedAs | None
+    pending: bool = False
 
 
 class SegmentRecord(Struct, frozen=True, array_like=True):
@@ -65,8 +71,8 @@ class Segment:
     """A round with the time after it, up to the next `round.opened`; the first one may have no round."""
 
     __slots__ = (
-        "_cold", "_events", "_outline", "_record", "carry", "conflicts", "fold", "folded", "found", "judged_as",
-        "opened", "out", "reused", "saved", "stale", "verdicts",
+        "_cold", "_events", "_outline", "_record", "beyond", "carry", "conflicts", "fold", "folded", "found", "judged_as",
+        "opened", "out", "pending", "reused", "saved", "stale", "verdicts",
     )  # fmt: skip
 
     def __init__(self, events: list[Heard]) -> None:
@@ -84,6 +90,8 @@ class Segment:
         self.reused = False
         self.verdicts: dict[str, Verdict] | None = {}  # None: not judged since it was read back
         self.judged_as: JudgedAs | None = None
+        self.pending = False  # a duty of it can end in a later round
+        self.beyond: tuple[Heard, ...] = ()  # what later rounds have shown of it
         self.stale = True  # its events changed since it was judged
         self.saved = False  # its record, as it is now, has been written
 
@@ -177,6 +185,7 @@ class Segment:
             self.found,
             self.reused,
             self.judged_as,
+            self.pending,
         )
         self._record = _encode(SegmentRecord(_outline(events), _encode(carry), _encode(whole)))
         return self._record
@@ -200,9 +209,21 @@ class Segment:
         whole = _decode_whole(decoded.whole)
         segment._outline = decoded.outline
         segment.conflicts, segment.found, segment.reused = set(whole.conflicts), whole.found, whole.reused
-        segment.judged_as = whole.judged_as
+        segment.judged_as, segment.pending = whole.judged_as, whole.pending
         segment.verdicts, segment.stale, segment.saved = None, False, True
         return segment
+
+
+def consequent(events: Sequence[Heard]) -> Iterator[Heard]:
+    """What of a round an earlier one's duties can end with: its decks, machines, button, seats and first card."""
+    dealt = False
+    for h in events:
+        kind = type(h.event)
+        if kind is ev.CardDrawn and not dealt:
+            dealt = True
+            yield h
+        elif kind in BETWEEN or kind in _TURNS or (kind in _PRELUDE and not dealt):
+            yield h
 
 
 def _heard(whole: _Whole) -> list[Heard]:

@@ -19,7 +19,7 @@ from stream.replay.carry import SECOND, Alive, Carry, Interruption, possible_sen
 from stream.replay.fold import Fold, number, setup
 from stream.replay.judge import judge
 from stream.replay.order import cut, ordered, overlapping
-from stream.replay.segment import Key, Order, Segment
+from stream.replay.segment import LOOKAHEAD, Key, Order, Segment, consequent
 from stream.replay.tail import Tail
 from stream.rulebook.heard import Heard
 
@@ -334,6 +334,7 @@ class Table:
         new = self.segments[-1].judged_as is None
         rounds = [s.round for s in self.segments] if shifted or new else []
         alive = self._alive_since()
+        begin = self._awaiting(begin)
         for k in range(begin, len(self.segments)):
             segment = self.segments[k]
             closed = k + 1 < len(self.segments)
@@ -346,9 +347,28 @@ class Table:
                 continue
             segment.verdicts = {v.id: v for v in self._judged(k, segment, mine, alive, closed=closed)}
             segment.saved = segment.saved and judged_as == segment.judged_as
+            segment.pending = closed and any(
+                v.status == "open" and v.kind == "irregularity" for v in segment.verdicts.values()
+            )
+            segment.beyond = self._beyond(k) if closed else ()
             segment.judged_as, segment.stale = judged_as, False
             if segment.name:
                 self.touched.add(segment.name)
+
+    def _awaiting(self, begin: int) -> int:
+        """Mark the rounds whose duties what came since can end; the first segment to be looked at."""
+        first = begin
+        for k in range(max(0, len(self.segments) - 1 - LOOKAHEAD), begin):
+            segment = self.segments[k]
+            if segment.pending and self._beyond(k) != segment.beyond:
+                segment.stale, segment.saved = True, False
+                first = min(first, k)
+        return first
+
+    def _beyond(self, k: int) -> tuple[Heard, ...]:
+        """What the rounds after a segment show that one of its duties can end with."""
+        after = self.segments[k + 1 : k + 1 + LOOKAHEAD]
+        return tuple(h for s in after for h in consequent(s.events))
 
     def _judged(
         self, k: int, segment: Segment, mine: tuple[Interruption, ...], alive: Alive, *, closed: bool
@@ -372,6 +392,7 @@ class Table:
             reused=segment.reused,
             closed=closed,
             first=begins,
+            beyond=self._beyond(k) if closed else (),
         )
 
     def _reach(self, k: int) -> tuple[Order, Order] | None:

@@ -1,8 +1,10 @@
 """What a check or a departure says, before it becomes a verdict."""
 
+from typing import Literal
+
 from msgspec import Struct
 
-from stream.deal.verdicts import Cause, Scope, Severity
+from stream.deal.verdicts import Affected, Cause, Scope, Severity
 from stream.deal.words import Position, Sense
 from stream.rulebook.heard import Heard
 
@@ -21,7 +23,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     """One departure from one atom.
 
     `deciding` is the event that decides it. `cause` makes it undetermined. `absence` asks the engine whether
-    the sense was alive in the window: if not, the finding is undetermined for want of coverage.
+    the sense was alive in the window: if not, the finding is undetermined for want of coverage. `follows`
+    names atoms of the same round of which this is a consequence.
     """
 
     atom: str
@@ -35,3 +38,36 @@ class Finding(Struct, frozen=True, kw_only=True):
     interpretations: tuple[str, ...] = ()
     positions: tuple[Position, ...] = ()
     inferred: bool = False
+    follows: tuple[str, ...] = ()
+    deck: str | None = None
+    affected: Affected | None = None  # of a deck: the rounds and totals since it was last known to be good
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """How a table's reading of the text counts a departure: whose it is, if not its part's; at which scope."""
+
+    atom: str | None = None
+    scope: Scope = ROUND
+    cause: Cause | None = None
+    interpretations: tuple[str, ...] = ()
+    severity: Severity | None = None
+
+
+Outcome = Literal["open", "remedied", "breached", "moot"]
+
+
+class Fulfilment(Struct, frozen=True, kw_only=True):
+    """How a duty stands: what was ordered was done, or was not, or is still due; and which events show it.
+
+    `pending`: events of a later round can still decide it. `said` is one sentence on what followed.
+    """
+
+    outcome: Outcome
+    by: tuple[Heard, ...] = ()
+    said: str = ""
+    reason: str | None = None  # of a moot one
+    severity: Severity | None = None
+    pending: bool = False
+    absence: Absence | None = None  # a remedy not seen: the sense that would have seen it, and when
+    interpretations: tuple[str, ...] = ()
+    cause: Cause | None = None

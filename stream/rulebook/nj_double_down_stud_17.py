@@ -11,21 +11,22 @@ from stream.deal import events as ev
 from stream.deal.verdicts import Scope
 from stream.deal.words import SEATS, Into, Seat, Setting
 from stream.rulebook.checks import LAWFUL, Checks, FirstDraw
+from stream.rulebook.duties import Duty
 from stream.rulebook.facts import Facts
-from stream.rulebook.findings import Absence, Finding
+from stream.rulebook.findings import Absence, Finding, Reading
 from stream.rulebook.heard import MS, Heard, unsure
-from stream.rulebook.steps import Announce, Deal, Departure, Due, Offer, Plan, Settle, Turn, Variant
+from stream.rulebook.steps import Announce, Deal, Departure, Due, Offer, Plan, Settle, Terms, Turn, Variant
 
 _COMMON: Final = 4
 _ONE_ACT: Final = 2000 * MS  # a touch and a turn this close together are one act of one player
 _WAGERS: Final = ("ante", "double")
 
 
-def in_play(f: Facts) -> tuple[Seat, ...]:
-    """The seats that get a card: those with a first wager (I-17-player)."""
-    if f.setting("I-17-player") == "every":
-        return SEATS[: f.opened.seats]
-    return f.staked("ante")
+def terms(f: Facts) -> Terms:
+    """The seats that get a card: those with a first wager when it is dealt (I-17-player)."""
+    if f.terms is not None:
+        return f.terms
+    return Terms(SEATS[: f.opened.seats] if f.setting("I-17-player") == "every" else f.staked("ante"))
 
 
 def had_wager(seat: Seat, f: Facts) -> bool:
@@ -37,10 +38,10 @@ def had_wager(seat: Seat, f: Facts) -> bool:
     )
 
 
-def procedure(seats: Sequence[Seat], _settings: Mapping[str, Setting]) -> Iterator[Due]:
+def procedure(on: Terms, _settings: Mapping[str, Setting]) -> Iterator[Due]:
     """13:69F-17.8 from the first call to settlement, for the seats in play."""
     yield Announce("no_more_bets")  # (a)1, (a)2.iv
-    for seat in seats:  # (b): to each player, from the dealer's left
+    for seat in on.seats:  # (b): to each player, from the dealer's left
         yield Deal(seat, 1, "up", "player")
     yield Deal("C", 1, "down", "common")  # (b): then the hole card, and three up
     for index in range(2, _COMMON + 1):
@@ -51,7 +52,7 @@ def procedure(seats: Sequence[Seat], _settings: Mapping[str, Setting]) -> Iterat
     yield Settle(_WAGERS)
 
 
-def variants(plan: Plan) -> Iterator[Variant]:
+def variants(plan: Plan, _on: Terms, _seats: int) -> Iterator[Variant]:
     """Deals that are wrong in one recognisable way."""
     players = tuple(s for s in plan if s.part == "player")
     common = tuple(s for s in plan if s.part == "common")
@@ -63,18 +64,20 @@ def variants(plan: Plan) -> Iterator[Variant]:
     yield Variant("common_first", "common", common + players)
 
 
-def reading(departure: Departure, f: Facts) -> tuple[str, ...] | None:
-    """The interpretations by which a departure counts; None where this table's reading excuses it."""
+def reading(departure: Departure, f: Facts) -> Reading | None:
+    """How a departure counts; None where this table's reading excuses it."""
     if departure.part == "common" and departure.edit == "exchanged":
-        return None if f.setting("I-17-b") == "any_order" else ("I-17-b",)
+        return None if f.setting("I-17-b") == "any_order" else Reading(interpretations=("I-17-b",))
     if departure.part == "player" and departure.edit in ("skipped", "extra"):
-        return ("I-17-player",)
-    return ()
+        return Reading(interpretations=("I-17-player",))
+    return Reading()
 
 
 _checks: Final = Checks()
 ATOMS: Final = _checks.atoms
 CHECKS: Final = _checks.at
+DUTIES: Final[Mapping[str, Duty]] = {}
+CLOSES: Final[frozenset[type[ev.Event]]] = frozenset()
 
 
 # --- (a) what the cards come from

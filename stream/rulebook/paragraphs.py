@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from stream.deal.verdicts import NOT_SPECIFIED, Kind, Level, Remedy, Severity
 from stream.deal.words import Sense, Setting
+from stream.rulebook.standing import DeckDoubt
 
 
 class RulebookError(Exception):
@@ -58,13 +59,15 @@ class Atom(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     needs_list: Literal["approved"] | None = None  # a list of table.opened without which it can't be judged
     unmonitored: str | None = None
     inject: tuple[str, ...] = ()  # the simulator's ways to bring it about, by name
+    sets_aside: dict[str, str] = {}  # citation of a paragraph that gives way to this one -> why
+    manual: bool = False  # only a person's report can show it
 
 
 class Departures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How departures from the plan are weighed and whose they are."""
 
     costs: dict[str, Annotated[int, Meta(ge=1)]]  # edit -> cost; the cheapest explanation holds
-    atoms: dict[str, str]  # part of the deal -> atom
+    atoms: dict[str, str]  # part of the deal -> atom; a part whose departures break nothing has none
     parts: dict[str, str]  # position (`seat`, `D`, `C`) -> the part that owns it
     budget: Annotated[int, Meta(ge=1)] = 400
 
@@ -83,6 +86,10 @@ class RuleSet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     atom: tuple[Atom, ...]
     departures: Departures
     settings: dict[str, Setting] = {}  # of the plan, with their defaults
+    ends_round: tuple[str, ...] = ()  # atoms that end the round: what is open below them becomes moot
+    survives: tuple[str, ...] = ()  # atoms about decks and machines, which the end of a round leaves open
+    decks_covered: dict[DeckDoubt, tuple[str, ...]] = {}  # what is wrong with a deck -> atoms that judge it
+    uncaused_void: str | None = None  # atom of a misdeal declared with no cause seen; none: an advisory
     interpretation: dict[str, Interpretation] = {}
 
     def citation(self, cite: str) -> str:
@@ -135,7 +142,9 @@ def load(rules: str) -> Law:
     return law
 
 
-_INTERFACE: Final = ("ATOMS", "CHECKS", "procedure", "variants", "in_play", "had_wager", "reading")
+_INTERFACE: Final = (
+    "ATOMS", "CHECKS", "DUTIES", "CLOSES", "procedure", "variants", "terms", "had_wager", "reading",
+)  # fmt: skip
 
 
 def _complaints(law: Law) -> list[str]:
@@ -146,16 +155,21 @@ def _complaints(law: Law) -> list[str]:
         return out
     if len(law.atoms) != len(rules.atom) or len(law.paragraphs) != len(rules.paragraph):
         out.append("an atom or a paragraph stands twice")
-    judged = {*module.ATOMS, *rules.departures.atoms.values()}
+    judged = {*module.ATOMS, *rules.departures.atoms.values(), *filter(None, (rules.uncaused_void,))}
     for atom in rules.atom:
         if atom.cite not in law.paragraphs:
             out.append(f"atom {atom.id} cites {atom.cite}, which is no paragraph")
         if atom.unmonitored is None and atom.id not in judged:
             out.append(f"atom {atom.id} is to be monitored and no code judges it")
+        if (atom.kind == "irregularity") != (atom.id in module.DUTIES):
+            out.append(f"atom {atom.id} is an irregularity without a duty, or has a duty and is none")
         if atom.unmonitored is not None and atom.id in judged:
             out.append(f"atom {atom.id} is said to be unmonitored and code judges it")
         out += [f"atom {atom.id} names {i}, which is no interpretation" for i in atom.interpretations
                 if i not in rules.interpretation]  # fmt: skip
+        out += [f"atom {atom.id} sets aside {c}, which is no paragraph" for c in atom.sets_aside
+                if c not in law.paragraphs]  # fmt: skip
+    judged |= {*rules.ends_round, *rules.survives}
     out += [f"code judges {a}, which is no atom" for a in sorted(judged - law.atoms.keys())]
     cited = {a.cite for a in rules.atom}
     out += [f"paragraph {p.cite} has no atom" for p in rules.paragraph if p.cite not in cited]

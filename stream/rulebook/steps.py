@@ -4,8 +4,20 @@ from typing import Literal
 
 from msgspec import Struct
 
-from stream.deal.words import Call, Facing, Position
+from stream.deal.words import Call, Facing, Position, Seat
 from stream.rulebook.heard import Heard
+
+
+class Terms(Struct, frozen=True):
+    """What a plan depends on beside the table's settings, as far as the round has come.
+
+    `seats` are in play; `first` is the hand that the deal begins with, where the rules have it rotate; `held`
+    names hands that get no card beyond so many (folded, dead).
+    """
+
+    seats: tuple[Seat, ...]
+    first: Position | None = None
+    held: tuple[tuple[Position, int], ...] = ()
 
 
 class Deal(Struct, frozen=True):
@@ -13,7 +25,9 @@ class Deal(Struct, frozen=True):
 
     `part` names the part of the deal it belongs to (`player`, `common`, `dealer`); the rule set's data says
     which atom a departure from that part breaks. `index` is its place within the position; it has to match
-    only where `exact` (a cross has a top and a bottom; a row of cards has not).
+    only where `exact` (a cross has a top and a bottom; a row of cards has not). Cards of one `street` may come
+    in any order where `free`. Where `any_face`, a check judges the face. `gate` says how many betting rounds
+    have to be closed before.
     """
 
     position: Position
@@ -21,6 +35,38 @@ class Deal(Struct, frozen=True):
     facing: Facing
     part: str
     exact: bool = False
+    street: int = 0
+    free: bool = False
+    any_face: bool = False
+    gate: int = 0
+
+
+class Burn(Struct, frozen=True):
+    """The next card goes to the discard rack, face down and unseen."""
+
+    street: int = 0
+    gate: int = 0
+    position: Literal["burn"] = "burn"
+    index: int = 0
+    facing: Facing | None = None
+    part: str = "burn"
+    exact: bool = False
+    free: bool = False
+    any_face: bool = False
+
+
+class Close(Struct, frozen=True):
+    """Something ends this stretch of the deal: a betting round closes, the first player takes up cards."""
+
+    index: int
+    street: int = 0
+    position: Literal["gate"] = "gate"
+    facing: Facing | None = None
+    part: str = "gate"
+    exact: bool = False
+    free: bool = False
+    any_face: bool = False
+    gate: int = 0
 
 
 class Announce(Struct, frozen=True):
@@ -35,11 +81,27 @@ class Offer(Struct, frozen=True):
     area: str
 
 
+class Bet(Struct, frozen=True):
+    """A betting round: the hands still in play check, bet, call or fold."""
+
+    street: int
+
+
+class Decide(Struct, frozen=True):
+    """Each player decides whether the wager on an area stays."""
+
+    area: str
+
+
 class Turn(Struct, frozen=True):
     """The dealer turns a card up."""
 
     position: Position
     index: int
+
+
+class ClearStub(Struct, frozen=True):
+    """The dealer takes the stub out of the source and puts it into the discard rack."""
 
 
 class Settle(Struct, frozen=True):
@@ -48,11 +110,11 @@ class Settle(Struct, frozen=True):
     areas: tuple[str, ...]
 
 
-Due = Deal | Announce | Offer | Turn | Settle
-"""What a procedure can say is due. Only deals are steps of the plan that acts are aligned with; the rest is judged by
-checks, and dealt by the simulator."""
+Due = Deal | Burn | Close | Announce | Offer | Bet | Decide | Turn | ClearStub | Settle
+"""What a procedure can say is due. Deals, burns and what closes a stretch of them are steps of the plan that acts
+are aligned with; the rest is judged by checks, and dealt by the simulator."""
 
-Step = Deal
+Step = Deal | Burn | Close
 Plan = tuple[Step, ...]
 
 
@@ -62,22 +124,27 @@ class Variant(Struct, frozen=True):
     name: str
     part: str  # the part of the deal whose paragraph it breaks
     plan: Plan
+    position: Position | None = None  # the hand it is about
 
 
 class Act(Struct, frozen=True):
-    """A card taken: where it came to lie, or that it was burned.
+    """A card taken: where it came to lie, or that it was burned; or that a stretch of the deal was closed.
 
     No position: a draw that was seen and whose placement was not.
     """
 
     heard: Heard
-    position: Position | Literal["burn"] | None
+    position: Position | Literal["burn", "gate"] | None
     index: int
     facing: Facing | None
     draw: int | None
 
 
-Edit = Literal["skipped", "extra", "wrong_face", "exchanged", "swapped", "moved", "variant", "lost", "unplaced"]
+Edit = Literal[
+    "skipped", "extra", "wrong_face", "exchanged", "swapped", "moved", "variant", "lost", "unplaced",
+    "close_unseen", "close_unsure", "close_early",
+]  # fmt: skip
+"""The last three are of what closes a stretch of the deal, and break nothing by themselves."""
 
 
 class Departure(Struct, frozen=True):
@@ -93,3 +160,4 @@ class Departure(Struct, frozen=True):
     act: Act | None
     other: Act | None = None
     name: str = ""
+    position: Position | None = None  # of a variant: the hand it is about

@@ -1,0 +1,25 @@
+"""Which verdict of a round gives way to which: what ends the round makes open hand-level ones moot; roots are named."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from stream.deal.verdicts import Verdict
+from stream.rulebook.findings import Finding
+from stream.rulebook.paragraphs import RuleSet
+
+
+def settled_by_rank(verdicts: Sequence[Verdict], findings: Sequence[Finding], rules: RuleSet) -> list[Verdict]:
+    """The verdicts of one round, each knowing which of the others it follows from or gives way to."""
+    ending = next((v for v in verdicts if v.atom in rules.ends_round and v.kind == "irregularity"), None)
+    follows = {(f.atom, f.scope): f.follows for f in findings if f.follows}
+    out = []
+    for v in verdicts:
+        if ending is not None and v.status == "open" and v.kind == "irregularity":
+            if v.atom not in (*rules.ends_round, *rules.survives):
+                v = replace(v, status="moot", reason=f"The round ended under {ending.paragraph}.")
+        root = next(
+            (r for atom in follows.get((v.atom, v.scope), ()) for r in verdicts if r.atom == atom and r is not v), None
+        )
+        out.append(v if root is None else replace(v, root=root.id))
+    return out

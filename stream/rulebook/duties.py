@@ -1,0 +1,168 @@
+"""What becomes due after an irregularity: a function an atom that reads the events which follow, and says how it stands.
+
+A duty is judged with the whole round in view, and with what later rounds show of decks, machines and the button
+(`facts.beyond`), so that it needs no state of its own.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from stream.deal import events as ev
+from stream.deal.words import Position, Seat, Source
+from stream.rulebook.findings import Absence, Finding, Fulfilment
+from stream.rulebook.heard import Heard
+
+if TYPE_CHECKING:
+    from stream.rulebook.facts import Facts
+
+Duty = Callable[["Facts", Finding], Fulfilment]
+
+ROUND_ENDS: Final = frozenset({"misdeal", "all_void", "round_void"})
+HAND_ENDS: Final = frozenset({"hand_dead", "hand_void"})
+
+
+class Duties:
+    """The duties of one rule set, by atom."""
+
+    def __init__(self) -> None:
+        self.of_atom: dict[str, Duty] = {}
+
+    def of(self, *atoms: str) -> Callable[[Duty], Duty]:
+        """Bind a duty to the atoms that order it."""
+
+        def bind(duty: Duty) -> Duty:
+            self.of_atom.update(dict.fromkeys(atoms, duty))
+            return duty
+
+        return bind
+
+
+# --- what followed
+
+
+def voids(f: "Facts", after: Heard, kinds: frozenset[str] = ROUND_ENDS, at: Position | None = None) -> Heard | None:
+    """The first announcement after a moment that ends the round (or, by `kinds`, a hand)."""
+    for h in f.later(after, ev.Announced):
+        e = h.event
+        if isinstance(e, ev.Announced) and e.what in kinds and (at is None or e.position == at):
+            return h
+    return None
+
+
+def settlements(f: "Facts", after: Heard, *, seat: Position | None = None, areas: Iterable[str] = ()) -> Iterator[Heard]:
+    """Wagers settled after a moment: all, or those of a seat, or those on some areas."""
+    wanted = tuple(areas)
+    for h in f.later(after, ev.WagerSettled):
+        e = h.event
+        assert isinstance(e, ev.WagerSettled)
+        if (seat is None or e.seat == seat) and (not wanted or e.area in wanted):
+            yield h
+
+
+def won_or_lost(settled: Iterable[Heard]) -> Heard | None:
+    """The first of these settlements that paid or collected a wager."""
+    return next((h for h in settled if h.event.outcome != "returned"), None)  # type: ignore[union-attr]  # settled
+
+
+def given_back(f: "Facts", after: Heard, seat: Position | None = None) -> tuple[Heard, ...]:
+    """The wagers returned after a moment: settled so, or taken back."""
+    out = []
+    for h in f.later(after, ev.WagerSettled, ev.WagerRemoved):
+        e = h.event
+        back = isinstance(e, ev.WagerRemoved) or (isinstance(e, ev.WagerSettled) and e.outcome == "returned")
+        if back and (seat is None or e.seat == seat):  # type: ignore[union-attr]  # one of the two
+            out.append(h)
+    return tuple(out)
+
+
+def staked_areas(f: "Facts", seat: Seat) -> set[str]:
+    """The areas on which a seat has had a wager."""
+    return {a for (s, a), w in f.wagers.items() if s == seat}
+
+
+def dealt_after(f: "Facts", after: Heard) -> Heard | None:
+    """The first card placed after a moment."""
+    return next(f.later(after, ev.CardPlaced), None)
+
+
+def drawn_after(f: "Facts", after: Heard) -> Heard | None:
+    """The first card drawn after a moment."""
+    return next(f.later(after, ev.CardDrawn), None)
+
+
+# --- decks
+
+
+def next_draw_of(f: "Facts", deck: str | None, after: Heard, *, next_round: bool = False) -> Heard | None:
+    """The first card drawn from a deck after a moment (`next_round`: in a later round); of an unknown deck, any."""
+    if not next_round:
+        for h, d in f.sources:
+            if h > after and deck in (None, d):
+                return h
+    loads = {into: load.deck for into, load in f.loads.items()}
+    for h in f.beyond:
+        e = h.event
+        if isinstance(e, ev.DeckLoaded):
+            loads = {w: d for w, d in loads.items() if d != e.deck}
+            loads[e.into] = e.deck
+        elif isinstance(e, ev.DeckUnloaded):
+            loads.pop(e.source, None)
+        elif isinstance(e, ev.DeckRemoved):
+            loads = {w: d for w, d in loads.items() if d != e.deck}
+        elif isinstance(e, ev.CardDrawn):
+            source: Source = e.source
+            if deck is None or loads.get(source, deck) == deck:
+                return h
+    return None
+
+
+def onward(f: "Facts", after: Heard, *kinds: type[ev.Event]) -> Iterator[Heard]:
+    """Events of some types after a moment, in this round and in those that follow."""
+    yield from f.later(after, *kinds)
+    yield from (h for h in f.beyond if isinstance(h.event, kinds))
+
+
+def shuffled_again(f: "Facts", deck: str | None, after: Heard, before: Heard | None) -> Heard | None:
+    """A shuffle of a deck that began after one moment and was complete before another."""
+    begun = False
+    for h in onward(f, after, ev.ShuffleStarted, ev.ShuffleCompleted):
+        if before is not None and h > before:
+            return None
+        e = h.event
+        if deck is not None and e.deck != deck:  # type: ignore[union-attr]  # a shuffle event
+            continue
+        if isinstance(e, ev.ShuffleStarted):
+            begun = e.mode == "shuffle"
+        elif begun:
+            return h
+    return None
+
+
+def reshuffle(f: "Facts", deck: str | None, after: Heard) -> Fulfilment:
+    """The deck is shuffled again before it is dealt in another round."""
+    draw = next_draw_of(f, deck, after, next_round=True)
+    shuffled = shuffled_again(f, deck, after, draw)
+    if shuffled is not None:
+        return Fulfilment(outcome="remedied", by=(shuffled,), said="The cards were reshuffled.")
+    if draw is None:
+        return Fulfilment(outcome="open", pending=True)
+    gap = Absence("shuffler", after.when, draw.when)
+    return Fulfilment(
+        outcome="breached", by=(draw,), said="The next round was dealt and no reshuffle was seen.", absence=gap
+    )
+
+
+# --- putting duties together
+
+
+def breached(by: Heard, said: str, *, absence: Absence | None = None) -> Fulfilment:
+    """What was ordered was not done, or the opposite was."""
+    return Fulfilment(outcome="breached", by=(by,), said=said, absence=absence)
+
+
+def remedied(*by: Heard, said: str) -> Fulfilment:
+    """What was ordered was done."""
+    return Fulfilment(outcome="remedied", by=by, said=said)
+
+
+OPEN: Final = Fulfilment(outcome="open")

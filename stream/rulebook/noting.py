@@ -1,0 +1,373 @@
+"""How each type of event changes the facts of a round: one function a type, nothing judged."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from stream.deal import events as ev
+from stream.deal.cards import UNSEEN
+from stream.deal.words import ButtonPlace, By, Position, Seat, Source
+from stream.rulebook.heard import Heard
+from stream.rulebook.standing import DeckFacts, Load, Tally
+
+if TYPE_CHECKING:
+    from stream.rulebook.facts import Facts
+
+
+class Wager:
+    """Chips on one area, in minor units."""
+
+    __slots__ = ("amount", "placed", "settled", "touched")
+
+    def __init__(self, placed: Heard) -> None:
+        self.amount = 0
+        self.placed = placed
+        self.touched = placed  # the last event that changed it
+        self.settled = False
+
+
+class Up(NamedTuple):
+    """A card showed its face: placed face up, or turned up by somebody."""
+
+    position: Position
+    index: int
+    heard: Heard
+    by: By
+    turned: bool
+
+
+def is_call(heard: Heard) -> bool:
+    """Whether this is a "No more bets"."""
+    return isinstance(heard.event, ev.Announced) and heard.event.what == "no_more_bets"
+
+
+def successor(place: ButtonPlace, seats: tuple[Seat, ...]) -> ButtonPlace:
+    """Who has the button after this place: the next seat with a player, after the last of them the dealer."""
+    if place == "D":
+        return seats[0] if seats else "D"
+    return next((s for s in seats if s > place), "D")
+
+
+def _round_opened(f: "Facts", h: Heard, _e: ev.RoundOpened) -> None:
+    f.round = h
+
+
+def _round_closed(f: "Facts", h: Heard, _e: ev.RoundClosed) -> None:
+    if f.round is None or f.closed is not None:
+        return
+    f.closed = h
+    deck = f.dealt_from.deck if f.dealt_from else None
+    if deck is not None and isinstance(f.round.event, ev.RoundOpened):
+        facts = f.decks.get(deck, DeckFacts())
+        f.decks[deck] = replace(facts, tally=_tallied(f, facts.tally, f.round.event.round))
+
+
+def _tallied(f: "Facts", before: Tally | None, rnd: str) -> Tally:
+    hands = len({p for (p, _) in f.faces if p != "C"})
+    amount = sum(w.amount for w in f.wagers.values())
+    if before is None:
+        return Tally(rnd, rnd, 1, hands, amount)
+    return Tally(before.first, rnd, before.rounds + 1, before.hands + hands, before.amount + amount)
+
+
+def _drawn(f: "Facts", h: Heard, e: ev.CardDrawn) -> None:
+    if f.first_draw is None:
+        f.first_draw = h
+        f.dealt_from = f.loads.get(e.source)
+        if f.chosen is None and f.holding is not None:
+            f.chosen = f.holding.event.hand  # type: ignore[union-attr]  # holding is a deck.held
+        if f.button is not None:
+            _give_turn(f, f.button)
+    if e.source != f.source:
+        f.source = e.source
+        _dealt_from(f, h, e.source)
+    if e.face_up and all(x.event.draw != e.draw for x in f.boxed):  # type: ignore[union-attr]  # drawn or seen
+        f.boxed.append(h)
+    if e.card != UNSEEN and f.cards.setdefault(e.card, e.draw) != e.draw:
+        f.twice = True
+    f.draws.setdefault(e.draw, h)
+    f.last_draw = max(f.last_draw, e.draw)
+
+
+def _give_turn(f: "Facts", button: ButtonPlace) -> None:
+    """Whose the button is in this round: where it stands, or once by fiction where it should."""
+    due = successor(f.turn, f.staked("ante")) if f.turn is not None else button
+    if button == due or f.missed:
+        f.turn, f.missed = button, False
+    else:
+        f.turn, f.missed, f.astray = due, True, due
+
+
+def _dealt_from(f: "Facts", h: Heard, source: Source) -> None:
+    """From here on the deck in this source is a used one."""
+    load = f.loads.get(source)
+    if load is None:
+        return
+    f.sources.append((h, load.deck))
+    deck = f.decks.get(load.deck)
+    if deck is not None and not deck.dealt:
+        f.decks[load.deck] = replace(deck, dealt=True)
+
+
+def _placed(f: "Facts", h: Heard, e: ev.CardPlaced) -> None:
+    if e.draw is None or e.draw not in f.placed:
+        f.placements.append(h)
+    else:
+        before = f.placed[e.draw].event
+        assert isinstance(before, ev.CardPlaced)
+        f.faces.pop((before.position, before.index), None)
+    if e.draw is not None:
+        f.placed[e.draw] = h
+    f.last_placed = h
+    f.faces[e.position, e.index] = e.facing
+    if e.facing == "up":
+        f.ups.append(_up(e.position, e.index, h, e))
+    if e.card != UNSEEN and e.draw is not None and f.cards.setdefault(e.card, e.draw) != e.draw:
+        f.twice = True
+
+
+def _up(position: Position, index: int, h: Heard, e: ev.CardPlaced | ev.CardTurned) -> Up:
+    return Up(position, index, h, e.by if isinstance(e, ev.CardTurned) else "dealer", isinstance(e, ev.CardTurned))
+
+
+def _turned(f: "Facts", h: Heard, e: ev.CardTurned) -> None:
+    f.turns.append(h)
+    f.faces[e.position, e.index] = e.facing
+    if e.facing == "up":
+        f.ups.append(_up(e.position, e.index, h, e))
+    if e.facing == "up" and e.by != "player" and e.position == "C" and (e.position, e.index) in f.hidden:
+        f.reveal = f.reveal or h
+
+
+def _announced(f: "Facts", h: Heard, e: ev.Announced) -> None:
+    if e.what == "no_more_bets":
+        f.calls.append(h)
+    else:
+        f.voids.append(h)
+
+
+def _bets_closed(f: "Facts", h: Heard, _e: ev.BettingClosed) -> None:
+    f.bets.append(h)
+    f.gates.append(h)
+
+
+def _wagered(f: "Facts", h: Heard, e: ev.WagerPlaced) -> None:
+    wager = f.wagers.get((e.seat, e.area))
+    if wager is None:
+        wager = f.wagers[e.seat, e.area] = Wager(h)
+    elif wager.amount <= 0:
+        wager.placed = h
+    wager.amount += e.amount
+    wager.touched = h
+
+
+def _unwagered(f: "Facts", h: Heard, e: ev.WagerRemoved) -> None:
+    wager = f.wagers.get((e.seat, e.area))
+    if wager is not None:
+        wager.amount -= e.amount
+        wager.touched = h
+
+
+def _settled(f: "Facts", h: Heard, e: ev.WagerSettled) -> None:
+    f.settled.append(h)
+    wager = f.wagers.get((e.seat, e.area))
+    if wager is not None:
+        wager.settled = True
+
+
+def _requested(f: "Facts", h: Heard, e: ev.WagerRequested) -> None:
+    f.requested.setdefault(e.seat, h)
+
+
+def _decided(f: "Facts", h: Heard, e: ev.PlayerDecided) -> None:
+    f.decided.add(e.seat)
+    f.decisions.append(h)
+    if e.act == "fold":
+        f.folded.setdefault(e.seat, len(f.bets))
+
+
+def _touched(f: "Facts", h: Heard, _e: ev.Event) -> None:
+    f.touches.append(h)
+
+
+def _handled(f: "Facts", h: Heard, e: ev.CardsHandled) -> None:
+    f.touches.append(h)
+    f.handled.setdefault(e.seat, h)
+
+
+def _viewed(f: "Facts", h: Heard, e: ev.CardsViewed) -> None:
+    f.viewed.setdefault(e.seat, h)
+
+
+def _left(f: "Facts", h: Heard, e: ev.PlayerLeft) -> None:
+    f.absent[e.seat] = h
+    f.left.append(h)
+
+
+def _came_back(f: "Facts", _h: Heard, e: ev.PlayerReturned) -> None:
+    f.absent.pop(e.seat, None)
+
+
+def _seated(f: "Facts", _h: Heard, e: ev.SeatTaken) -> None:
+    f.seated[e.seat] = e.player
+    f.absent.pop(e.seat, None)
+
+
+def _acknowledged(f: "Facts", h: Heard, _e: ev.AlertAcknowledged) -> None:
+    f.acks.append(h)
+
+
+def _directed(f: "Facts", h: Heard, e: ev.SupervisorDirected) -> None:
+    if e.order == "lifted":
+        f.orders = tuple(o for o in f.orders if e.seats and not set(e.seats) & set(o.event.seats))  # type: ignore[union-attr]  # directed
+    else:
+        f.orders = (*f.orders, h)
+
+
+def _burned(f: "Facts", h: Heard, _e: ev.CardBurned) -> None:
+    f.burned.append(h)
+
+
+def _returned(f: "Facts", h: Heard, e: ev.CardReturned) -> None:
+    f.returned[e.draw] = h
+
+
+def _seen(f: "Facts", h: Heard, e: ev.CardSeen) -> None:
+    if e.place in ("source", "stub"):
+        f.boxed.append(h)
+
+
+def _discarded(f: "Facts", h: Heard, e: ev.CardsDiscarded) -> None:
+    if e.draw is not None:
+        f.discarded[e.draw] = h
+
+
+def _collected(f: "Facts", _h: Heard, e: ev.CardsCollected) -> None:
+    f.collected[e.position] = max(f.collected.get(e.position, 0), e.count)
+
+
+def _stub_removed(f: "Facts", h: Heard, _e: ev.StubRemoved) -> None:
+    f.stubs.append(h)
+
+
+def _stub_counted(f: "Facts", h: Heard, _e: ev.StubCounted) -> None:
+    f.stubs.append(h)
+    f.counts.append(h)
+
+
+def _stub_discarded(f: "Facts", h: Heard, _e: ev.StubDiscarded) -> None:
+    f.stubs.append(h)
+    deck = f.dealt_from.deck if f.dealt_from else None
+    facts = f.decks.get(deck, DeckFacts()) if deck is not None else DeckFacts()
+    known = bool(f.counts) or (facts.state == "completed" and facts.count is not None)
+    f.uncounted = 0 if known else f.uncounted + 1
+    if deck is not None:
+        f.decks[deck] = replace(facts, uncounted=0 if known else facts.uncounted + 1)
+
+
+def _button_moved(f: "Facts", _h: Heard, e: ev.ButtonMoved) -> None:
+    f.button = e.to
+
+
+def _deck_loaded(f: "Facts", h: Heard, e: ev.DeckLoaded) -> None:
+    for where in [w for w, load in f.loads.items() if load.deck == e.deck]:
+        del f.loads[where]  # a load elsewhere implies that it was taken out
+    deck = f.decks.get(e.deck, DeckFacts())
+    f.loads[e.into] = Load(e.deck, h, "none" if deck.dealt else deck.state, deck.mode == "sort")
+    if e.asset is not None:
+        f.assets[e.into] = e.asset
+
+
+def _deck_unloaded(f: "Facts", _h: Heard, e: ev.DeckUnloaded) -> None:
+    f.loads.pop(e.source, None)
+
+
+def _deck_removed(f: "Facts", _h: Heard, e: ev.DeckRemoved) -> None:
+    for where in [w for w, load in f.loads.items() if load.deck == e.deck]:
+        del f.loads[where]
+
+
+def _deck_held(f: "Facts", h: Heard, e: ev.DeckHeld) -> None:
+    if f.round is not None and f.chosen is None and f.first_draw is None:
+        f.chosen = e.hand
+    f.holding = h
+
+
+def _shuffle_started(f: "Facts", h: Heard, e: ev.ShuffleStarted) -> None:
+    before = f.decks.get(e.deck, DeckFacts())
+    f.decks[e.deck] = DeckFacts(
+        "started", e.method, e.mode, None, h, tally=before.tally, uncounted=before.uncounted
+    )
+
+
+def _shuffle_completed(f: "Facts", h: Heard, e: ev.ShuffleCompleted) -> None:
+    before = f.decks.get(e.deck, DeckFacts())
+    good = e.count is not None and e.count == f.size_of(e.deck)
+    f.decks[e.deck] = DeckFacts(
+        "completed", before.method, before.mode, e.count, before.begun, h,
+        resumed=before.state == "failed", tally=None if good else before.tally, uncounted=before.uncounted,
+    )  # fmt: skip
+
+
+def _shuffle_failed(f: "Facts", h: Heard, e: ev.ShuffleJammed | ev.ShuffleStopped | ev.ShuffleAborted) -> None:
+    before = f.decks.get(e.deck, DeckFacts())
+    f.decks[e.deck] = DeckFacts(
+        "failed", before.method, before.mode, None, before.begun, h, tally=before.tally, uncounted=before.uncounted
+    )
+
+
+def _installed(f: "Facts", h: Heard, e: ev.DeviceInstalled) -> None:
+    f.installed[e.kind] = h
+    if e.asset is not None:
+        f.assets[e.kind] = e.asset
+    if e.kind == "manual_shoe" and e.side is not None:
+        f.side = e.side
+
+
+def _removed(f: "Facts", _h: Heard, e: ev.DeviceRemoved) -> None:
+    f.installed.pop(e.kind, None)
+
+
+NOTES: Final[dict[type, Callable[["Facts", Heard, Any], None]]] = {
+    ev.RoundOpened: _round_opened,
+    ev.RoundClosed: _round_closed,
+    ev.CardDrawn: _drawn,
+    ev.CardPlaced: _placed,
+    ev.CardTurned: _turned,
+    ev.Announced: _announced,
+    ev.BettingClosed: _bets_closed,
+    ev.WagerPlaced: _wagered,
+    ev.WagerRemoved: _unwagered,
+    ev.WagerSettled: _settled,
+    ev.WagerRequested: _requested,
+    ev.PlayerDecided: _decided,
+    ev.PlayerLeft: _left,
+    ev.PlayerReturned: _came_back,
+    ev.SeatTaken: _seated,
+    ev.CardsTouched: _touched,
+    ev.CardsHandled: _handled,
+    ev.CardsViewed: _viewed,
+    ev.AlertAcknowledged: _acknowledged,
+    ev.SupervisorDirected: _directed,
+    ev.CardBurned: _burned,
+    ev.CardReturned: _returned,
+    ev.CardSeen: _seen,
+    ev.CardsDiscarded: _discarded,
+    ev.CardsCollected: _collected,
+    ev.StubRemoved: _stub_removed,
+    ev.StubCounted: _stub_counted,
+    ev.StubDiscarded: _stub_discarded,
+    ev.ButtonMoved: _button_moved,
+    ev.DeckLoaded: _deck_loaded,
+    ev.DeckUnloaded: _deck_unloaded,
+    ev.DeckRemoved: _deck_removed,
+    ev.DeckHeld: _deck_held,
+    ev.ShuffleStarted: _shuffle_started,
+    ev.ShuffleCompleted: _shuffle_completed,
+    ev.ShuffleJammed: _shuffle_failed,
+    ev.ShuffleStopped: _shuffle_failed,
+    ev.ShuffleAborted: _shuffle_failed,
+    ev.DeviceInstalled: _installed,
+    ev.DeviceRemoved: _removed,
+}

@@ -1,0 +1,65 @@
+"""The facts that outlive a round: decks, machines, the button, what is counted across rounds, who sits where."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from stream.deal.words import ButtonPlace, Into, Kind, Seat, Side
+from stream.rulebook.heard import Heard
+
+ShuffleState = Literal["none", "started", "completed", "failed"]
+
+DeckDoubt = Literal["sorted", "incomplete", "unshuffled", "miscounted"]
+"""What can be wrong with a deck that is dealt, as its shuffler tells it."""
+
+
+class Tally(Struct, frozen=True):
+    """What was dealt from a deck since it was last known to be whole: rounds, hands, and wagers in minor units."""
+
+    first: str
+    last: str
+    rounds: int
+    hands: int
+    amount: int
+
+
+class DeckFacts(Struct, frozen=True):
+    """What is known of a deck: its latest shuffle."""
+
+    state: ShuffleState = "none"
+    method: Literal["device", "hand"] | None = None
+    mode: Literal["shuffle", "sort"] | None = None
+    count: int | None = None
+    begun: Heard | None = None
+    ended: Heard | None = None  # completed, jammed, stopped or aborted
+    dealt: bool = False  # cards were drawn from it since that shuffle
+    resumed: bool = False  # its cycle had stopped and went on without beginning anew
+    tally: Tally | None = None  # since the last good count
+    uncounted: int = 0  # stubs of it in a row that went to the rack uncounted
+
+
+class Load(Struct, frozen=True):
+    """A deck in a machine, a shoe or a hand, and how its shuffle stood when it was put there."""
+
+    deck: str
+    heard: Heard
+    shuffle: ShuffleState
+    sorted: bool = False  # its last cycle put it in order instead of shuffling it
+
+
+class Standing(Struct, frozen=True):
+    """The facts that outlive a round."""
+
+    decks: dict[str, DeckFacts] = {}
+    loads: dict[Into, Load] = {}
+    assets: dict[str, str] = {}  # kind of machine -> asset id, as last loaded or installed
+    holding: Heard | None = None  # the last deck.held
+    installed: dict[Kind, Heard] = {}  # machines on the table
+    side: Side | None = None  # of the shoe, where an installation said it
+    uncounted: int = 0  # stubs in a row that went to the rack uncounted
+    button: ButtonPlace | None = None  # where it was last put
+    turn: ButtonPlace | None = None  # whose it was, in truth or by the rule's fiction, in the last round
+    missed: bool = False  # it was not moved for the last round, so that was a fiction
+    absent: dict[Seat, Heard] = {}
+    seated: dict[Seat, str] = {}  # pseudonyms
+    orders: tuple[Heard, ...] = ()  # a supervisor's directions in force
