@@ -83,7 +83,8 @@ def explain(
     heap: list[tuple[int, int, int, Plan, tuple[Departure, ...], _Chain]] = [(0, next(tie), 0, plan, (), None)]
     for variant in variants:
         departure = Departure("variant", variant.part, None, None, name=variant.name, position=variant.position)
-        heappush(heap, (weights.costs["variant"], next(tie), 0, variant.plan, (departure,), None))
+        late = weights.costs.get(f"{variant.cost}_halted") if halted else None
+        heappush(heap, (late or weights.costs[variant.cost], next(tie), 0, variant.plan, (departure,), None))
     seen: set[tuple[int, Plan]] = set()
     spent = 0
     while heap and spent < weights.budget:

@@ -7,6 +7,7 @@ and the same checks, and a test holds that they agree at every prefix.
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from re import fullmatch
 from typing import Final
 
 from msgspec import Struct
@@ -99,6 +100,11 @@ def _usable(law: Law, defaults: Mapping[str, Setting], name: str, value: Setting
     interpretation = law.rules.interpretation.get(name)
     if isinstance(value, int) and not isinstance(value, bool) and value < 0:
         return False
+    allowed = law.rules.allowed.get(name)
+    if isinstance(allowed, str):
+        return isinstance(value, str) and fullmatch(allowed, value) is not None
+    if allowed is not None:
+        return value in allowed
     return interpretation is None or not interpretation.values or value in interpretation.values
 
 

@@ -66,7 +66,10 @@ def judge(
             duty = duties.get(f.atom)
             return None if duty is None else _vouched(scene, duty(end, f))
 
-        verdicts = draft(scene, _weighed(scene, s, findings), fulfil)
+        findings = list(_weighed(scene, s, findings))
+        ending = (f.deciding for f in findings if f.atom in s.law.rules.ends_round and f.cause is None)
+        end.ending = min(ending, default=None)
+        verdicts = draft(scene, findings, fulfil)
         if not followed:
             verdicts.append(not_followed(scene))
         verdicts += deck_faults(scene, s, end)
@@ -94,6 +97,7 @@ def _round(
         explanation = _explain(scene, s, end, terms, acts)
         followed = explanation is not None
         if explanation is not None:
+            end.plan = facts.plan = plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes))
             _learn(end, explanation)
             end.look(list(scene.events), beyond)
             findings += told(explanation, end, s, scene)

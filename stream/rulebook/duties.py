@@ -49,6 +49,18 @@ def voids(f: "Facts", after: Heard, kinds: frozenset[str] = ROUND_ENDS, at: Posi
     return None
 
 
+def over_reaction(f: "Facts", after: Heard, hand: Position | None) -> Heard | None:
+    """The announcement by which a round (or this hand) was given up, where nothing that ends a round had come before."""
+    for h in f.later(after, ev.Announced):
+        e = h.event
+        assert isinstance(e, ev.Announced)
+        if e.what in ROUND_ENDS and (f.ending is None or f.ending > h):
+            return h
+        if e.what in HAND_ENDS and hand is not None and e.position == hand:
+            return h
+    return None
+
+
 def settlements(f: "Facts", after: Heard, *, seat: Position | None = None, areas: Iterable[str] = ()) -> Iterator[Heard]:
     """Wagers settled after a moment: all, or those of a seat, or those on some areas."""
     wanted = tuple(areas)

@@ -12,7 +12,7 @@ from stream.rulebook.findings import Finding
 from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.noting import NOTES, Up, Wager, is_call
 from stream.rulebook.standing import DeckDoubt, Load, Standing, Tally
-from stream.rulebook.steps import Step, Terms
+from stream.rulebook.steps import Plan, Step, Terms
 
 WAIT: Final = object()
 
@@ -23,11 +23,11 @@ class Facts:
     """The facts of one round, as they stand after the last event noted."""
 
     __slots__ = (
-        "_later", "absent", "acks", "assets", "astray", "bets", "beyond", "boxed", "burned", "button", "calls", "cards", "chosen",
+        "_later", "absent", "acks", "assets", "astray", "bets", "beyond", "boxed", "burned", "button", "button_then", "calls", "cards", "chosen",
         "closed", "collected", "complete_at", "completes", "counts", "dealt_from", "decided", "decisions", "deck_doubts", "decks",
-        "discarded", "draws", "due", "explained", "faces", "first_draw", "folded", "folding", "gates", "handled",
+        "discarded", "draws", "due", "ending", "explained", "faces", "first_draw", "folded", "folding", "gates", "handled",
         "hidden", "holding", "installed", "last_draw", "last_placed", "left", "loads", "missed", "opened", "orders",
-        "over", "placed", "placements", "requested", "returned", "reveal", "round", "seated", "settings", "settled",
+        "over", "placed", "placements", "plan", "requested", "returned", "reveal", "round", "seated", "settings", "settled",
         "side", "source", "sources", "steps", "stubs", "terms", "touches", "turn", "turns", "twice", "uncounted", "ups",
         "viewed", "voids", "wagers",
     )  # fmt: skip
@@ -49,6 +49,7 @@ class Facts:
         self.absent = dict(standing.absent)
         self.seated = dict(standing.seated)
         self.orders = standing.orders
+        self.button_then: ButtonPlace | None = None  # where it stood at the first draw
         self.round: Heard | None = None
         self.closed: Heard | None = None
         self.over = False  # no later event can be of this round
@@ -93,6 +94,8 @@ class Facts:
         # What the explained plan says: kept by the engine beside each matching act.
         self.terms: Terms | None = None
         self.due: Step | None = None  # while folding: the step that is due next
+        self.plan: Plan = ()  # a whole round: the deal as it was due
+        self.ending: Heard | None = None  # a whole round: the first irregularity by which it had to end
         self.steps = _NO_STEP  # a whole round: draw -> what it was
         self.hidden: set[tuple[Position, int]] = set()  # cards that lie face down and shall
         self.complete_at: Heard | None = None  # the act that completed the deal, once it has come

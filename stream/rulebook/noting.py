@@ -92,6 +92,7 @@ def _drawn(f: "Facts", h: Heard, e: ev.CardDrawn) -> None:
 
 def _give_turn(f: "Facts", button: ButtonPlace) -> None:
     """Whose the button is in this round: where it stands, or once by fiction where it should."""
+    f.button_then = button
     due = successor(f.turn, f.staked("ante")) if f.turn is not None else button
     if button == due or f.missed:
         f.turn, f.missed = button, False

@@ -86,6 +86,7 @@ class RuleSet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     atom: tuple[Atom, ...]
     departures: Departures
     settings: dict[str, Setting] = {}  # of the plan, with their defaults
+    allowed: dict[str, tuple[Setting, ...] | str] = {}  # of a plan setting: its values, or a pattern
     ends_round: tuple[str, ...] = ()  # atoms that end the round: what is open below them becomes moot
     survives: tuple[str, ...] = ()  # atoms about decks and machines, which the end of a round leaves open
     decks_covered: dict[DeckDoubt, tuple[str, ...]] = {}  # what is wrong with a deck -> atoms that judge it
@@ -155,7 +156,7 @@ def _complaints(law: Law) -> list[str]:
         return out
     if len(law.atoms) != len(rules.atom) or len(law.paragraphs) != len(rules.paragraph):
         out.append("an atom or a paragraph stands twice")
-    judged = {*module.ATOMS, *rules.departures.atoms.values(), *filter(None, (rules.uncaused_void,))}
+    judged = {*module.ATOMS, *module.DUTIES, *rules.departures.atoms.values(), *filter(None, (rules.uncaused_void,))}
     for atom in rules.atom:
         if atom.cite not in law.paragraphs:
             out.append(f"atom {atom.id} cites {atom.cite}, which is no paragraph")

@@ -125,6 +125,7 @@ class Variant(Struct, frozen=True):
     part: str  # the part of the deal whose paragraph it breaks
     plan: Plan
     position: Position | None = None  # the hand it is about
+    cost: str = "variant"  # by which of the rule set's costs it is weighed
 
 
 class Act(Struct, frozen=True):
