@@ -63,6 +63,9 @@ def _seen_later(step: Deal, facts: Facts) -> bool:
     place = (step.position, step.index)
     if any((t.event.position, t.event.index) == place for t in facts.turns):  # type: ignore[union-attr]  # card.turned
         return True
+    lie = {p.event.index for p in facts.placements if p.event.position == step.position}  # type: ignore[union-attr]  # placed
+    if step.any_face and step.index not in lie and any(index > step.index for index in lie):
+        return True  # the layout reader left its place free
     on = (c for s in facts.settled for c in s.event.on or ())  # type: ignore[union-attr]  # wager.settled
     return any((c.position, c.index) == place for c in on) or facts.collected.get(step.position, 0) >= step.index
 

@@ -187,10 +187,21 @@ def _acts(scene: Scene, s: Setup, facts: Facts) -> Iterator[Act]:
         if unseen and void is None and (scene.closed or draw < top):
             drawn.append(Act(heard, None, 0, None, draw))
     drawn.sort(key=lambda a: a.draw or 0)
+    if s.closes:
+        _as_used(drawn)
     drawn = list(_with_missing_draws(drawn, away))
     for place, act in rest:
         drawn.insert(place, act)
     yield from _with_closes(drawn, scene, s)
+
+
+def _as_used(acts: list[Act]) -> None:
+    """A card that left the source before its time counts where it was used, unless the clocks leave that open."""
+    for i in range(1, len(acts)):
+        j = i
+        while j and acts[j].heard < acts[j - 1].heard and not unsure(acts[j].heard, acts[j - 1].heard):
+            acts[j], acts[j - 1] = acts[j - 1], acts[j]
+            j -= 1
 
 
 def _with_closes(acts: Sequence[Act], scene: Scene, s: Setup) -> Iterator[Act]:

@@ -28,7 +28,7 @@ class Facts:
         "discarded", "draws", "due", "ending", "explained", "faces", "first_draw", "folded", "folding", "gates", "handled",
         "hidden", "holding", "installed", "last_draw", "last_placed", "left", "loads", "missed", "opened", "orders",
         "over", "placed", "placements", "plan", "requested", "returned", "reveal", "round", "seated", "settings", "settled",
-        "side", "source", "sources", "steps", "stubs", "terms", "touches", "turn", "turns", "twice", "uncounted", "ups",
+        "side", "source", "sources", "steps", "stubs", "taken", "terms", "touches", "turn", "turns", "twice", "uncounted", "ups",
         "viewed", "voids", "wagers",
     )  # fmt: skip
 
@@ -82,6 +82,7 @@ class Facts:
         self.returned: dict[int, Heard] = {}
         self.discarded: dict[int, Heard] = {}
         self.collected: dict[Position, int] = {}
+        self.taken: dict[Position, Heard] = {}  # when a hand's cards were first taken up
         self.touches: list[Heard] = []
         self.handled: dict[Seat, Heard] = {}
         self.viewed: dict[Seat, Heard] = {}

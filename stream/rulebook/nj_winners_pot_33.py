@@ -91,6 +91,11 @@ def terms(f: Facts) -> Terms:
         e = h.event
         if isinstance(e, ev.Announced) and e.what in HAND_ENDS and e.position is not None:
             held.setdefault(e.position, _cards_at(f, e.position, h))
+    ended = next((v for v in f.voids if v.event.what in ROUND_ENDS), None)  # type: ignore[union-attr]  # announced
+    for hand, taken in f.taken.items():
+        if ended is not None and taken > ended:
+            continue
+        held.setdefault(hand, _cards_at(f, hand, taken))
     for hand in (*seats, "D"):
         if hand not in held and len(_hole_ups(f, hand)) == _HOLE and _cards_at(f, hand, None) == _HOLE:
             held[hand] = _HOLE  # both up and no third: dead, called so or not
@@ -98,18 +103,23 @@ def terms(f: Facts) -> Terms:
 
 
 def _cards_at(f: Facts, hand: Position, before: Heard | None) -> int:
-    """How many cards were dealt to a hand (before a moment), but no more than to any other."""
+    """How many cards were dealt to a hand; up to a moment, no more than to any other."""
     counts: dict[Position, int] = {}
     for h in f.placements:
         e = h.event
         if isinstance(e, ev.CardPlaced) and (before is None or h < before):
             counts[e.position] = counts.get(e.position, 0) + 1
-    most = max((n for p, n in counts.items() if p != hand), default=counts.get(hand, 0))
-    return min(counts.get(hand, 0), most)
+    mine = counts.get(hand, 0)
+    others = [n for p, n in counts.items() if p != hand]
+    if before is None or not others:
+        return mine
+    return others[0] if len(set(others)) == 1 else min(mine, max(others))  # a street is complete, or in progress
 
 
 def _hole_ups(f: Facts, hand: Position) -> set[int]:
-    return {u.index for u in f.ups if u.position == hand and u.index <= _HOLE and u.by != "player"}
+    third = next((h for h in f.placements if h.event.position == hand and h.event.index == _HOLE + 1), None)  # type: ignore[union-attr]  # placed
+    ups = (u for u in f.ups if u.position == hand and u.index <= _HOLE and u.by != "player")
+    return {u.index for u in ups if third is None or u.heard < third}
 
 
 def had_wager(seat: Seat, f: Facts) -> bool:
@@ -198,19 +208,18 @@ def reading(d: Departure, f: Facts) -> Reading | None:
     if d.part == "order":
         return None
     if d.edit == "extra":
-        return _surplus(hand, f)  # type: ignore[arg-type]  # a position
-    if any(h.event.what in HAND_ENDS and h.event.position == hand for h in f.voids):  # type: ignore[union-attr]  # announced
-        return None
+        return _surplus(hand, d.act.heard if d.act else None, f)  # type: ignore[arg-type]  # a position
     if hand != "D" and f.setting("I-33-df") == "d" and d.edit in ("skipped", "variant"):
         return Reading(atom="33.12(d)", scope=Scope("hand", position=hand), interpretations=("I-33-df",))  # type: ignore[arg-type]  # a position
     return Reading(interpretations=("I-33-df",) if d.edit in ("skipped", "variant") and hand != "D" else ())
 
 
-def _surplus(hand: Position, f: Facts) -> Reading | None:
+def _surplus(hand: Position, act: Heard | None, f: Facts) -> Reading | None:
     """One card too many at a hand."""
-    dead = any(h.event.what in HAND_ENDS and h.event.position == hand for h in f.voids)  # type: ignore[union-attr]  # announced
+    called = (h for h in f.voids if h.event.what in HAND_ENDS and h.event.position == hand)  # type: ignore[union-attr]  # announced
+    dead = any(act is None or h < act for h in called)
     in_deal = f.terms is not None and (hand == "D" or hand in f.terms.seats)
-    if dead or not in_deal or hand in dict(f.terms.held if f.terms else ()):
+    if dead or f.terms is None or not in_deal or (hand in dict(f.terms.held) and len(_hole_ups(f, hand)) == _HOLE):
         return None  # to a hand that is dead: its own paragraph judges that; to no hand at all: no text here
     if hand != "D":
         return Reading(atom="33.12(d)", scope=Scope("hand", position=hand), interpretations=("I-33-df",))
@@ -256,7 +265,7 @@ def _exposures(f: Facts, hand: Position) -> list[Up]:
     out: dict[int, Up] = {}
     for u in f.ups:
         card = _card_of(f, u.position, u.index)
-        if u.position == hand and card <= _HOLE:
+        if u.position == hand and card <= _HOLE and not _revealed(f, u.heard):
             out.setdefault(card, u)
     return list(out.values())
 
@@ -275,13 +284,16 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.folding:
         return f.wait()
-    dealing = card <= _HOLE and _third(f, e.position, h) is None
+    third = _third(f, e.position)
+    dealing = card <= _HOLE and (third is None or h < third)
     hand = Scope("hand", position=e.position)
     if by == "player" or (by == "unknown" and not dealing):
         said = f"The player at {e.position} turned up" if by == "player" else "It was not seen who turned up"
+        near = next((b for b in f.later(h, ev.BettingClosed) if unsure(b, h) and _is_last(f, b)), None)
         return [
             Finding(
-                atom="33.12(h)", deciding=h, scope=hand, cause=None if by == "player" else "actor",
+                atom="33.12(h)", deciding=h, scope=hand, supporting=(near,) if near else (),
+                cause="actor" if by != "player" else "order" if near else None,
                 interpretations=("I-33-ah",), observed=f"{said} card {card} of that hand before the showdown.",
             )
         ]  # fmt: skip
@@ -297,13 +309,19 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
     ups = [u for u in _exposures(f, e.position) if u.by == "dealer"]
     first = next((u for u in ups if u.heard is not h and _third(f, e.position, u.heard) is None), None)
     if first is None:
-        return _one_up(h, hand, card) if dealing else LAWFUL
+        return _one_up(h, hand, card, third) if dealing else LAWFUL
     return _both_up(f, h, hand, first.heard, dealing=dealing)
 
 
-def _one_up(h: Heard, hand: Scope, card: int) -> list[Finding]:
+def _one_up(h: Heard, hand: Scope, card: int, third: Heard | None) -> list[Finding]:
     said = f"Hole card {card} of {hand.position} showed its face in the deal."
-    return [Finding(atom="33.12(a)-1", deciding=h, scope=hand, interpretations=("I-33-ah",), observed=said)]
+    near = third is not None and unsure(h, third)
+    return [
+        Finding(
+            atom="33.12(a)-1", deciding=h, scope=hand, cause="order" if near else None, interpretations=("I-33-ah",),
+            observed=said,
+        )
+    ]  # fmt: skip
 
 
 def _both_up(f: Facts, h: Heard, hand: Scope, first: Heard, *, dealing: bool) -> list[Finding]:
@@ -355,6 +373,11 @@ def _revealed(f: Facts, h: Heard) -> bool:
     return len([b for b in f.bets if b < h]) >= bets or _nobody_left(f)
 
 
+def _is_last(f: Facts, b: Heard) -> bool:
+    """Whether a betting round is the last one."""
+    return len(f.bets) + 1 == sum(sign == "b" for sign in _streets(f.settings)) and b not in f.bets
+
+
 def _nobody_left(f: Facts) -> bool:
     seats = f.terms.seats if f.terms else ()
     return bool(seats) and all(s in f.folded for s in seats)
@@ -378,7 +401,9 @@ def third_card_down(f: Facts, x: Finding) -> Fulfilment:
             return breached(third, "The third card of that hand was dealt face up.")
         return remedied(third, said="The third card of that hand was dealt face down.")
     if hand in f.folded or f.closed is not None:
-        return Fulfilment(outcome="moot", reason="No third card was due to that hand any more.")
+        end = f.closed or x.deciding
+        gap = None if hand in f.folded else Absence("placements", x.deciding.when, end.when)
+        return Fulfilment(outcome="moot", reason="No third card was seen to be due to that hand any more.", absence=gap)
     return OPEN
 
 
@@ -476,7 +501,7 @@ def stays_active(f: Facts, x: Finding) -> Fulfilment:
         taken = h.event.position == hand and (fold is None or fold > h)  # type: ignore[union-attr]  # collected
         if taken and not _revealed(f, h) and f.ending is None:
             return breached(h, "The dealer took up the hand before the showdown.")
-    if f.closed is not None:
+    if f.closed is not None and not _ended_otherwise(f):
         return remedied(f.closed, said="The hand stayed in play.")
     return OPEN
 
@@ -527,11 +552,14 @@ def _draw_of(f: Facts, h: Heard) -> int | None:
 def racked_unused(f: Facts, x: Finding) -> Fulfilment:
     """(b): the card goes to the rack, and the next one takes its place."""
     draw = _draw_of(f, x.deciding)
+    second = next((b for b in f.boxed if b > x.deciding and (f.completes is None or b < f.completes)), None)
     for h in f.later(x.deciding, ev.CardPlaced, ev.CardBurned, ev.CardReturned, ev.CardsDiscarded):
         e = h.event
         mine = e.draw == draw if draw is not None else isinstance(e, ev.CardsDiscarded) and e.draw is not None  # type: ignore[union-attr]  # all have it
         if not mine:
             continue
+        if second is not None and h > second:
+            break
         if isinstance(e, ev.CardsDiscarded):
             void = over_reaction(f, x.deciding, None) if len(f.boxed) == 1 else None
             if void is not None:
@@ -541,8 +569,7 @@ def racked_unused(f: Facts, x: Finding) -> Fulfilment:
     void = over_reaction(f, x.deciding, None) if len(f.boxed) == 1 else None
     if void is not None:
         return breached(void, "The round was voided for a single card.")
-    if len([b for b in f.boxed if f.completes is None or b < f.completes]) > 1:
-        second = next(b for b in f.boxed if b > x.deciding)
+    if second is not None:
         return Fulfilment(outcome="moot", by=(second,), reason="A second card was found face up.")
     if f.closed is not None:
         return breached(f.closed, "It was not seen to go to the discard rack.", absence=_absent("discards", x, f.closed))
@@ -634,14 +661,21 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
     ]  # fmt: skip
 
 
-@_checks.on(ev.CardBurned, atoms=["33.12(c)"])
+@_checks.on(ev.CardBurned, atoms=["33.12(c)", "33.12(e)"])
 def burned_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
     """(c): one burn too many is a card drawn in error (I-33-extraburn)."""
     e = h.event
     assert isinstance(e, ev.CardBurned)
     if f.folding or e.draw is None:
         return LAWFUL  # the engine itself asks whether a burn is due
-    if isinstance(f.steps.get(e.draw), Burn) or _missed_burns(f):
+    step = f.steps.get(e.draw)
+    if isinstance(step, Burn):
+        first = next((p for p in f.placements if _street(f, p) == step.street), None)
+        if first is None or not unsure(first, h):
+            return LAWFUL
+        said = "The first card of a street and the burn before it came so close that their order is not known."
+        return [Finding(atom="33.12(e)", deciding=first, supporting=(h,), cause="order", observed=said)]
+    if _missed_burns(f):
         return LAWFUL
     drawn = f.draws.get(e.draw)
     if drawn is None or drawn in f.boxed or _early(f, drawn):
@@ -665,7 +699,7 @@ def _early(f: Facts, drawn: Heard) -> bool:
 def used_as_next(f: Facts, x: Finding) -> Fulfilment:
     """(c): that card is the next one used, for whatever the next card is due."""
     draw = x.scope.draw
-    void = over_reaction(f, x.deciding, None)
+    void = voids(f, x.deciding)
     for h in f.later(x.deciding, ev.CardPlaced, ev.CardBurned, ev.CardReturned, ev.CardsDiscarded):
         if void is not None and void < h:
             break
@@ -678,9 +712,9 @@ def used_as_next(f: Facts, x: Finding) -> Fulfilment:
             return remedied(h, said="It was used as the next card.")
         else:
             return breached(h, "Another card was used before it.")
-    if void is not None:
+    if over_reaction(f, x.deciding, None) is not None and void is not None:
         return breached(void, "The round was given up for it.")
-    if f.closed is not None:
+    if f.closed is not None and void is None:
         return breached(f.closed, "It was not used.")
     return OPEN
 
@@ -695,6 +729,8 @@ def hand_void(f: Facts, x: Finding) -> Fulfilment:
     void = over_reaction(f, x.deciding, None)
     if void is not None:
         return breached(void, "The whole round was given up for it.")
+    if _ended_otherwise(f):
+        return OPEN
     lost = won_or_lost(settlements(f, x.deciding, seat=hand))
     if lost is not None:
         return breached(lost, "A wager of that hand was paid or collected.")
@@ -702,6 +738,11 @@ def hand_void(f: Facts, x: Finding) -> Fulfilment:
     if back and not (hand and _staked(f, hand)):
         return remedied(*back, said="Its wagers were given back.")
     return OPEN
+
+
+def _ended_otherwise(f: Facts) -> bool:
+    """Whether the round was ended for a cause of its own: what else was due in it is moot."""
+    return f.ending is not None and any(v.event.what in ROUND_ENDS for v in f.voids)  # type: ignore[union-attr]  # announced
 
 
 def _missed_burns(f: Facts) -> list[int]:
@@ -742,9 +783,12 @@ def button_moved(f: Facts, h: Heard) -> Sequence[Finding]:
     """(g): the button stands with the next player when the round is dealt."""
     if f.astray is None:
         return LAWFUL
+    moves = (m for m in f.later(h, ev.ButtonMoved) if unsure(m, h))
+    near = next((m for m in moves if m.event.to == f.astray), None)  # type: ignore[union-attr]  # moved
     return [
         Finding(
-            atom="33.12(g)", deciding=h, interpretations=("I-33-g",),
+            atom="33.12(g)", deciding=h, interpretations=("I-33-g",), cause="order" if near else None,
+            supporting=(near,) if near else (),
             observed=f"The round was dealt with the button at {f.button}; it was due at {f.astray}.",
             absence=Absence("button", 0, h.when),
         )
@@ -757,9 +801,10 @@ def moved_next_time(f: Facts, x: Finding) -> Fulfilment:
     void = over_reaction(f, x.deciding, None)
     if void is not None:
         return breached(void, "The round was stopped for it.")
-    button, fiction = f.button_then, f.astray
+    if _ended_otherwise(f):
+        return OPEN
+    button, fiction, real = f.button, f.astray, f.button_then
     seats: set[Seat] = set()
-    real = button
     for h in f.beyond:
         e = h.event
         if isinstance(e, ev.ButtonMoved):
@@ -803,6 +848,8 @@ def shuffler_stopped(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.folding:
         return f.wait()
+    if facts is not None and facts.troubled is not h:
+        return LAWFUL  # it had failed before, and that is not yet made good
     said = f"The shuffle of deck {e.deck} was not completed."
     return [_reshuffle_due(e.deck, h, said)]
 
@@ -816,7 +863,7 @@ def loaded_unshuffled(f: Facts, h: Heard) -> Sequence[Finding]:
     facts = f.decks.get(e.deck)
     if e.into == "shuffler" or load is None or (load.shuffle == "completed" and not load.sorted):
         return LAWFUL
-    if load.shuffle == "failed" or (facts is not None and facts.method == "hand" and not load.sorted):
+    if (facts is not None and facts.troubled is not None) or (facts is not None and facts.method == "hand" and not load.sorted):
         return LAWFUL  # told when it failed; or shuffled by hand
     if f.folding:
         return f.wait()
@@ -843,9 +890,12 @@ def shuffled_anew(f: Facts, x: Finding) -> Fulfilment:
     """(i): a new cycle is completed before a card of that deck is dealt (I-33-i)."""
     deck = x.scope.deck
     draw = next_draw_of(f, deck, x.deciding)
+    ends = [c for c in onward(f, x.deciding, ev.ShuffleCompleted) if c.event.deck == deck]  # type: ignore[union-attr]  # completed
+    near = next((c for c in ends if draw is not None and c > draw and unsure(c, draw)), None)
+    if near is not None and draw is not None:
+        return Fulfilment(outcome="breached", by=(draw, near), cause="order", said="It was dealt as the shuffle ended.")
     anew = shuffled_again(f, deck, x.deciding, draw)
     if anew is None and f.setting("I-33-i") == "any_cycle":
-        ends = (h for h in onward(f, x.deciding, ev.ShuffleCompleted) if h.event.deck == deck)  # type: ignore[union-attr]  # completed
         anew = next((h for h in ends if draw is None or h < draw), None)
     if anew is not None:
         return remedied(anew, said="It was shuffled anew.")
@@ -895,7 +945,7 @@ def other_dealing(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if any(d is not h and d.event.source == e.source for d in f.draws.values()):  # type: ignore[union-attr]  # drawn
         return LAWFUL  # told at the first card from there
-    return [_still_there(h, m, f"dealt from {_SOURCE[e.source]}") for m in machines]
+    return [_still_there(f, h, m, f"dealt from {_SOURCE[e.source]}") for m in machines]
 
 
 _SOURCE: Final = {"manual_shoe": "a manual shoe", "hand": "the hand", "auto_shoe": "an automated shoe"}
@@ -911,14 +961,18 @@ def other_shuffling(f: Facts, h: Heard) -> Sequence[Finding]:
         machines.append(f.installed.get("auto_shoe"))
     if e.method != "hand":
         return LAWFUL
-    return [_still_there(h, m, "shuffled by hand") for m in machines if m is not None]
+    return [_still_there(f, h, m, "shuffled by hand") for m in machines if m is not None]
 
 
-def _still_there(h: Heard, machine: Heard, how: str) -> Finding:
+def _still_there(f: Facts, h: Heard, machine: Heard, how: str) -> Finding:
     e = machine.event
     assert isinstance(e, ev.DeviceInstalled)
     name = e.asset or e.kind
+    gone = (r for r in f.later(h, ev.DeviceRemoved) if r.event.kind == e.kind)  # type: ignore[union-attr]  # removed
+    near = next((r for r in gone if unsure(r, h)), None)
     return Finding(
-        atom="33.12(k)", deciding=h, supporting=(machine,), scope=Scope("device", device=name), interpretations=("I-33-k",),
+        atom="33.12(k)", deciding=h, cause="order" if near else None,
+        absence=Absence("installations", machine.when, h.when),
+        supporting=(machine,) if near is None else (machine, near), scope=Scope("device", device=name), interpretations=("I-33-k",),
         observed=f"Cards were {how} while {name} was still on the table.",
     )  # fmt: skip

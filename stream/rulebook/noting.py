@@ -82,7 +82,7 @@ def _drawn(f: "Facts", h: Heard, e: ev.CardDrawn) -> None:
     if e.source != f.source:
         f.source = e.source
         _dealt_from(f, h, e.source)
-    if e.face_up and all(x.event.draw != e.draw for x in f.boxed):  # type: ignore[union-attr]  # drawn or seen
+    if e.face_up and not any(_is_seen(x, e) for x in f.boxed):
         f.boxed.append(h)
     if e.card != UNSEEN and f.cards.setdefault(e.card, e.draw) != e.draw:
         f.twice = True
@@ -239,12 +239,20 @@ def _seen(f: "Facts", h: Heard, e: ev.CardSeen) -> None:
         f.boxed.append(h)
 
 
+def _is_seen(boxed: Heard, e: ev.CardDrawn) -> bool:
+    """Whether a card drawn face up is one that was found so before: by its draw, else by its face."""
+    found = boxed.event
+    assert isinstance(found, ev.CardDrawn | ev.CardSeen)
+    return found.draw == e.draw if found.draw is not None else found.card in (e.card, UNSEEN)
+
+
 def _discarded(f: "Facts", h: Heard, e: ev.CardsDiscarded) -> None:
     if e.draw is not None:
         f.discarded[e.draw] = h
 
 
-def _collected(f: "Facts", _h: Heard, e: ev.CardsCollected) -> None:
+def _collected(f: "Facts", h: Heard, e: ev.CardsCollected) -> None:
+    f.taken.setdefault(e.position, h)
     f.collected[e.position] = max(f.collected.get(e.position, 0), e.count)
 
 
@@ -298,7 +306,7 @@ def _deck_held(f: "Facts", h: Heard, e: ev.DeckHeld) -> None:
 def _shuffle_started(f: "Facts", h: Heard, e: ev.ShuffleStarted) -> None:
     before = f.decks.get(e.deck, DeckFacts())
     f.decks[e.deck] = DeckFacts(
-        "started", e.method, e.mode, None, h, tally=before.tally, uncounted=before.uncounted
+        "started", e.method, e.mode, None, h, troubled=before.troubled, tally=before.tally, uncounted=before.uncounted
     )
 
 
@@ -307,15 +315,16 @@ def _shuffle_completed(f: "Facts", h: Heard, e: ev.ShuffleCompleted) -> None:
     good = e.count is not None and e.count == f.size_of(e.deck)
     f.decks[e.deck] = DeckFacts(
         "completed", before.method, before.mode, e.count, before.begun, h,
-        resumed=before.state == "failed", tally=None if good else before.tally, uncounted=before.uncounted,
+        tally=None if good else before.tally, uncounted=before.uncounted,
     )  # fmt: skip
 
 
 def _shuffle_failed(f: "Facts", h: Heard, e: ev.ShuffleJammed | ev.ShuffleStopped | ev.ShuffleAborted) -> None:
     before = f.decks.get(e.deck, DeckFacts())
     f.decks[e.deck] = DeckFacts(
-        "failed", before.method, before.mode, None, before.begun, h, tally=before.tally, uncounted=before.uncounted
-    )
+        "failed", before.method, before.mode, None, before.begun, h, before.dealt,
+        troubled=before.troubled or h, tally=before.tally, uncounted=before.uncounted,
+    )  # fmt: skip
 
 
 def _installed(f: "Facts", h: Heard, e: ev.DeviceInstalled) -> None:

@@ -33,7 +33,7 @@ class DeckFacts(Struct, frozen=True):
     begun: Heard | None = None
     ended: Heard | None = None  # completed, jammed, stopped or aborted
     dealt: bool = False  # cards were drawn from it since that shuffle
-    resumed: bool = False  # its cycle had stopped and went on without beginning anew
+    troubled: Heard | None = None  # when a cycle of it first failed; none has been completed since
     tally: Tally | None = None  # since the last good count
     uncounted: int = 0  # stubs of it in a row that went to the rack uncounted
 
