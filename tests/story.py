@@ -99,7 +99,7 @@ def told(verdicts: Sequence[Verdict]) -> list[str]:
 def said(verdict: Verdict, roots: Mapping[str, str] = {}) -> str:
     """A verdict as a `then` line tells it; `roots` names atoms by id."""
     cause = f":{verdict.cause}" if verdict.cause else ""
-    follows = f" follows {roots[verdict.root]}" if verdict.root else ""
+    follows = f" follows {roots.get(verdict.root, verdict.root)}" if verdict.root else ""
     return f"{verdict.atom} {verdict.kind}{cause} {verdict.status} {scope(verdict.scope)}{follows}"
 
 

@@ -22,6 +22,7 @@ class Carry(Struct, frozen=True):
     last: dict[str, Heard] = {}  # device -> its last event
     beats: frozenset[str] = frozenset()  # devices that have sent a heartbeat
     down: dict[str, Heard] = {}  # device -> the event by which it was noticed to be offline
+    deaf: dict[str, dict[Sense, Heard]] = {}  # device -> a capability of it -> the event that said it was offline
 
 
 class Interruption(Struct, frozen=True):
@@ -51,12 +52,13 @@ Alive = tuple[tuple[Sense, int], ...]
 class Watch:
     """Follows the devices of one table through its ordered events; finds gaps and silences."""
 
-    __slots__ = ("alarm", "beats", "down", "found", "last", "silence")
+    __slots__ = ("alarm", "beats", "deaf", "down", "found", "last", "silence")
 
     def __init__(self, carry: Carry, silence_s: int) -> None:
         self.last = dict(carry.last)
         self.beats = set(carry.beats)
         self.down = dict(carry.down)
+        self.deaf = {device: dict(senses) for device, senses in carry.deaf.items()}
         self.silence = silence_s * SECOND
         self.alarm = self._next_alarm()
         self.found: list[Interruption] = []
@@ -74,18 +76,35 @@ class Watch:
         kind = type(event)
         if kind is ev.DeviceHeartbeat or kind is ev.DeviceOffline:
             self._alive(heard, kind)
+        elif kind is ev.DeviceOnline and device in self.deaf:
+            self._hears_again(heard)
         self.last[device] = heard
         if when > self.alarm:
             self._silent(heard)
 
     def _alive(self, heard: Heard, kind: type[ev.AnyEvent]) -> None:
         """A device says that it is there, or that it goes."""
-        if kind is ev.DeviceOffline:
+        if kind is ev.DeviceOffline and heard.event.sense is not None:  # type: ignore[union-attr]  # offline
+            sense = heard.event.sense  # type: ignore[union-attr]  # offline
+            self.deaf.setdefault(heard.device, {})[sense] = heard
+            self.found.append(Interruption("device_offline", heard.device, heard, heard, None, frozenset({sense})))
+        elif kind is ev.DeviceOffline:
             self.down[heard.device] = heard
             self.found.append(Interruption("device_offline", heard.device, heard, heard, None))
         elif heard.device not in self.beats:
             self.beats.add(heard.device)
             self.alarm = min(self.alarm, heard.when + self.silence)
+
+    def _hears_again(self, heard: Heard) -> None:
+        """A device says that a capability of it, or all of them, are back."""
+        online = heard.event
+        assert isinstance(online, ev.DeviceOnline)
+        deaf = self.deaf[heard.device]
+        for sense in [s for s in deaf if online.sense in (None, s)]:
+            off = deaf.pop(sense)
+            self.found.append(Interruption("device_offline", heard.device, off, off, heard, frozenset({sense})))
+        if not deaf:
+            del self.deaf[heard.device]
 
     def _back(self, heard: Heard) -> None:
         noticed = self.down.pop(heard.device)

@@ -7,10 +7,9 @@ from msgspec import Struct
 
 from stream.deal import events as ev
 from stream.deal.cards import UNSEEN, Card
-from stream.deal.verdicts import Affected
 from stream.rulebook.facts import Facts
 from stream.rulebook.heard import Heard
-from stream.rulebook.standing import DeckDoubt, Tally
+from stream.rulebook.standing import DeckDoubt
 
 SAID: Final[dict[DeckDoubt, str]] = {
     "sorted": "its last cycle sorted it",
@@ -67,7 +66,8 @@ def _reads(f: Facts) -> dict[int, list[tuple[Heard, Card]]]:
     """What was read of each draw, by event."""
     out: dict[int, list[tuple[Heard, Card]]] = {}
     at: dict[tuple[str, int], int] = {}
-    for h in (*f.draws.values(), *f.placements, *f.turns):
+    again = [h for h in f.placed.values() if h not in f.placements]
+    for h in (*f.draws.values(), *f.placements, *again, *f.turns):
         e = h.event
         if isinstance(e, ev.CardTurned):
             draw = at.get((e.position, e.index))
@@ -86,11 +86,3 @@ def _corroborated(reads: list[tuple[Heard, Card]]) -> Card | None:
     cards = {c for _, c in reads}
     return reads[0][1] if len(reads) > 1 and len(cards) == 1 else None
 
-
-def affected(tally: Tally | None) -> Affected | None:
-    """The rounds, hands and wagers dealt from a deck since it was last known to be whole."""
-    if tally is None:
-        return None
-    return Affected(
-        amount=tally.amount, first_round=tally.first, last_round=tally.last, rounds=tally.rounds, hands=tally.hands
-    )

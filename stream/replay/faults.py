@@ -1,17 +1,18 @@
 """What is wrong with devices and tables, and advisories that cite no paragraph."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Affected, Scope, Verdict
 from stream.deal.wire import from_micros
 from stream.replay.carry import Carry, Interruption
-from stream.replay.deck import SAID, affected, impossible
+from stream.replay.deck import SAID, impossible
 from stream.replay.drafts import Scene, in_order, notice
 from stream.replay.fold import Setup, setup
 from stream.rulebook.facts import Facts
-from stream.rulebook.findings import Finding
+from stream.rulebook.findings import Advice, Finding
 from stream.rulebook.heard import Heard
+from stream.rulebook.standing import affected_by
 
 
 def faults(scene: Scene, conflicts: Sequence[Heard]) -> Iterator[Verdict]:
@@ -216,6 +217,25 @@ def deck_faults(scene: Scene, s: Setup, f: Facts) -> Iterator[Verdict]:
         return
 
 
+def advised(scene: Scene, advice: Iterable[Advice]) -> Iterator[Verdict]:
+    """What the rule set says although no text orders it."""
+    for a in advice:
+        yield notice(
+            scene,
+            kind="advisory",
+            code=a.code,
+            scope=a.scope,
+            deciding=a.deciding,
+            supporting=in_order(a.supporting, without=a.deciding),
+            status="final",
+            severity=a.severity,
+            what=a.what,
+            expected=a.expected,
+            observed=a.observed,
+            affected=a.affected,
+        )
+
+
 def _deck_integrity(
     scene: Scene, s: Setup, f: Facts, deciding: Heard, supporting: Sequence[Heard], observed: str
 ) -> Verdict:
@@ -231,7 +251,7 @@ def _deck_integrity(
         what="A deck was dealt that was not known to be whole and shuffled.",
         expected=f"A deck is dealt whole, after a complete shuffle; no text of {s.law.rules.prefix} orders a remedy here.",
         observed=observed,
-        affected=affected(f.tally),
+        affected=affected_by(f.tally),
     )
 
 
@@ -247,7 +267,7 @@ def uncaused(
         hand = e.what in ("hand_dead", "hand_void")
         scope = Scope("hand", position=e.position) if hand else Scope("round")
         name = repr(scope)
-        caused = any(_explains(v, h, scope) for v in verdicts)
+        caused = any(_explains(v, h, scope) for v in verdicts) or (bool(f.deck_doubts) and not hand)
         if caused or name in seen:
             continue
         seen.add(name)

@@ -301,4 +301,5 @@ class Fold:
             last=dict(watch.last),
             beats=frozenset(watch.beats),
             down=dict(watch.down),
+            deaf={device: dict(senses) for device, senses in watch.deaf.items()},
         )

@@ -17,7 +17,7 @@ from stream.replay.carry import Alive, Carry, Interruption
 from stream.replay.deck import doubts
 from stream.replay.departures import told
 from stream.replay.drafts import Scene, draft
-from stream.replay.faults import deck_faults, faults, not_followed, table_faults, uncaused
+from stream.replay.faults import advised, deck_faults, faults, not_followed, table_faults, uncaused
 from stream.replay.fold import BETWEEN, CLEARING, Setup, number, plan_of, plan_settings, setup, variants_of
 from stream.replay.precedence import settled_by_rank
 from stream.rulebook.checks import FirstDraw
@@ -73,6 +73,7 @@ def judge(
         if not followed:
             verdicts.append(not_followed(scene))
         verdicts += deck_faults(scene, s, end)
+        verdicts += advised(scene, s.law.module.advice(end))
         verdicts += uncaused(scene, s, end, verdicts, lambda f: draft(scene, [f], fulfil))
         out += settled_by_rank(verdicts, findings, s.law.rules)
     return in_order(out)
@@ -168,7 +169,9 @@ def _acts(scene: Scene, s: Setup, facts: Facts) -> Iterator[Act]:
         assert isinstance(e, ev.CardPlaced)
         if void is not None and first > void:
             continue
-        act = Act(first, e.position, e.index, e.facing, draw)
+        dealt = first.event
+        assert isinstance(dealt, ev.CardPlaced)
+        act = Act(first, e.position, e.index, dealt.facing, draw)  # as it was dealt, where it came to lie
         if draw is None:
             rest.append((place, act))
         else:

@@ -25,6 +25,7 @@ from stream.rulebook.heard import Heard
 
 USED_ROUNDS_KEPT: Final = 500  # ids of rounds that have left the kept history, to notice one used again
 WARM: Final = 2  # the newest segments stay as events: most late events are of these
+LOOKBACK: Final = 5  # rounds before a round that it can rest on
 _SPECIAL: Final = frozenset({ev.TableOpened, ev.EventCorrected, ev.DeviceOnline})
 
 
@@ -396,10 +397,14 @@ class Table:
         )
 
     def _reach(self, k: int) -> tuple[Order, Order] | None:
-        """What a round rests on: its events, and those of two rounds before, when its deck was shuffled."""
+        """What a round rests on: its events, those of the rounds before it, when its deck was shuffled and its stub
+        not counted, and those after it in which a duty of it can end."""
         ends = self.segments[k].ends
-        before = self.segments[max(0, k - 2)].ends
-        return ends and before and (before[0], ends[1])
+        before = self.segments[max(0, k - LOOKBACK)].ends
+        if ends is None or before is None:
+            return None
+        beyond = self.segments[k].beyond
+        return before[0], max(ends[1], beyond[-1][:4]) if beyond else ends[1]
 
     def _alive_since(self) -> Alive:
         """Since when some device that may carry a sense has been heard, by sense."""
@@ -422,10 +427,16 @@ class Table:
         for i in found:
             end = ends.get((i.device, i.noticed[:4]), i)
             tail = self.tails.get(i.device)
-            senses = senses_of(tail.kinds, tail.online) if tail else frozenset()
+            senses = i.senses or (self._carried(tail) if tail else frozenset())
             key = (i.code, i.device, i.noticed[:4])
             out[key] = Interruption(i.code, i.device, end.begin, i.noticed, end.end, senses)
         return sorted(out.values(), key=lambda i: (i.noticed[:4], i.code, i.device))
+
+    def _carried(self, tail: Tail) -> frozenset[Sense]:
+        """What a device carries, and what it may carry that no other device here is known to."""
+        mine = senses_of(tail.kinds, tail.online)
+        others = {s for t in self.tails.values() if t is not tail for s in senses_of(t.kinds, t.online)}
+        return mine | (possible_senses(tail.kinds, tail.online) - others)
 
     # --- how much is kept
 

@@ -28,7 +28,7 @@ class Facts:
         "discarded", "draws", "due", "ending", "explained", "faces", "first_draw", "folded", "folding", "gates", "handled",
         "hidden", "holding", "installed", "last_draw", "last_placed", "left", "loads", "missed", "opened", "orders",
         "over", "placed", "placements", "plan", "requested", "returned", "reveal", "round", "seated", "settings", "settled",
-        "side", "source", "sources", "steps", "stubs", "taken", "terms", "touches", "turn", "turns", "twice", "uncounted", "ups",
+        "side", "source", "sources", "steps", "stub_left", "stub_out", "stubs", "taken", "terms", "touches", "turn", "turns", "twice", "uncounted", "ups",
         "viewed", "voids", "wagers",
     )  # fmt: skip
 
@@ -41,7 +41,9 @@ class Facts:
         self.holding = standing.holding
         self.installed = dict(standing.installed)
         self.side = standing.side
-        self.uncounted = standing.uncounted
+        self.uncounted = standing.stubs
+        self.stub_out = standing.stub_out
+        self.stub_left: tuple[Heard, str | None] | None = None  # out of the rack when this round was dealt
         self.button = standing.button
         self.turn = standing.turn
         self.missed = standing.missed
@@ -117,6 +119,7 @@ class Facts:
             dict(self.installed),
             self.side,
             self.uncounted,
+            self.stub_out,
             self.button,
             self.turn,
             self.missed,

@@ -53,6 +53,20 @@ class Reading(Struct, frozen=True, kw_only=True):
     severity: Severity | None = None
 
 
+class Advice(Struct, frozen=True, kw_only=True):
+    """What a rule set says although no text of it orders anything."""
+
+    code: str
+    scope: Scope
+    deciding: Heard
+    severity: Severity
+    what: str
+    expected: str
+    observed: str
+    supporting: tuple[Heard, ...] = ()
+    affected: Affected | None = None
+
+
 Outcome = Literal["open", "remedied", "breached", "moot"]
 
 

@@ -13,7 +13,7 @@ from stream.deal.words import SEATS, Into, Seat, Setting
 from stream.rulebook.checks import LAWFUL, Checks, FirstDraw
 from stream.rulebook.duties import Duty
 from stream.rulebook.facts import Facts
-from stream.rulebook.findings import Absence, Finding, Reading
+from stream.rulebook.findings import Absence, Advice, Finding, Reading
 from stream.rulebook.heard import MS, Heard, unsure
 from stream.rulebook.steps import Announce, Deal, Departure, Due, Offer, Plan, Settle, Terms, Turn, Variant
 
@@ -71,6 +71,11 @@ def reading(departure: Departure, f: Facts) -> Reading | None:
     if departure.part == "player" and departure.edit in ("skipped", "extra"):
         return Reading(interpretations=("I-17-player",))
     return Reading()
+
+
+def advice(_f: Facts) -> Iterator[Advice]:
+    """Nothing beyond the text."""
+    yield from ()
 
 
 _checks: Final = Checks()

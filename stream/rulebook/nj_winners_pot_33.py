@@ -31,7 +31,7 @@ from stream.rulebook.duties import (
     won_or_lost,
 )
 from stream.rulebook.facts import Facts, Up
-from stream.rulebook.findings import Absence, Finding, Fulfilment, Reading
+from stream.rulebook.findings import Absence, Advice, Finding, Fulfilment, Reading
 from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.noting import successor
 from stream.rulebook.steps import (
@@ -113,7 +113,9 @@ def _cards_at(f: Facts, hand: Position, before: Heard | None) -> int:
     others = [n for p, n in counts.items() if p != hand]
     if before is None or not others:
         return mine
-    return others[0] if len(set(others)) == 1 else min(mine, max(others))  # a street is complete, or in progress
+    if len(set(others)) == 1:
+        return others[0]  # the street was complete
+    return min(mine, max([n for n in others if others.count(n) > 1] or others))
 
 
 def _hole_ups(f: Facts, hand: Position) -> set[int]:
@@ -225,6 +227,11 @@ def _surplus(hand: Position, act: Heard | None, f: Facts) -> Reading | None:
         return Reading(atom="33.12(d)", scope=Scope("hand", position=hand), interpretations=("I-33-df",))
     text: Cause | None = "text" if f.setting("I-33-dealer-extra") == "text" else None
     return Reading(cause=text, interpretations=("I-33-dealer-extra",))
+
+
+def advice(_f: Facts) -> Iterator[Advice]:
+    """Nothing beyond the text."""
+    yield from ()
 
 
 _checks: Final = Checks()

@@ -9,7 +9,7 @@ from stream.deal import events as ev
 from stream.deal.cards import UNSEEN
 from stream.deal.words import ButtonPlace, By, Position, Seat, Source
 from stream.rulebook.heard import Heard
-from stream.rulebook.standing import DeckFacts, Load, Tally
+from stream.rulebook.standing import DeckFacts, Load, Stubs, Tally
 
 if TYPE_CHECKING:
     from stream.rulebook.facts import Facts
@@ -74,6 +74,7 @@ def _tallied(f: "Facts", before: Tally | None, rnd: str) -> Tally:
 def _drawn(f: "Facts", h: Heard, e: ev.CardDrawn) -> None:
     if f.first_draw is None:
         f.first_draw = h
+        f.stub_left, f.stub_out = f.stub_out, None
         f.dealt_from = f.loads.get(e.source)
         if f.chosen is None and f.holding is not None:
             f.chosen = f.holding.event.hand  # type: ignore[union-attr]  # holding is a deck.held
@@ -263,16 +264,29 @@ def _stub_removed(f: "Facts", h: Heard, _e: ev.StubRemoved) -> None:
 def _stub_counted(f: "Facts", h: Heard, _e: ev.StubCounted) -> None:
     f.stubs.append(h)
     f.counts.append(h)
+    f.stub_out = (h, f.deck)
 
 
 def _stub_discarded(f: "Facts", h: Heard, _e: ev.StubDiscarded) -> None:
     f.stubs.append(h)
-    deck = f.dealt_from.deck if f.dealt_from else None
+    f.stub_out = None
+    deck = f.deck
     facts = f.decks.get(deck, DeckFacts()) if deck is not None else DeckFacts()
-    known = bool(f.counts) or (facts.state == "completed" and facts.count is not None)
-    f.uncounted = 0 if known else f.uncounted + 1
+    done = facts.state == "completed" and facts.method == "device"
+    whole = bool(f.counts) or (done and deck is not None and facts.count == f.size_of(deck))
+    unheard = done and facts.count is None and f.sees("shuffler_count")
+    since = f.round.when if f.round else h.when
+    f.uncounted = _another(f.uncounted, since, whole=whole, unheard=unheard)
     if deck is not None:
-        f.decks[deck] = replace(facts, uncounted=0 if known else facts.uncounted + 1)
+        f.decks[deck] = replace(facts, stubs=_another(facts.stubs, since, whole=whole, unheard=unheard))
+
+
+def _another(before: Stubs, since: int, *, whole: bool, unheard: bool) -> Stubs:
+    """One more stub in the rack."""
+    if whole:
+        return Stubs()
+    since = before.since if before.row else since
+    return Stubs(before.row + 1, before.unheard + unheard, 0 if unheard else before.known + 1, since)
 
 
 def _button_moved(f: "Facts", _h: Heard, e: ev.ButtonMoved) -> None:
@@ -306,7 +320,7 @@ def _deck_held(f: "Facts", h: Heard, e: ev.DeckHeld) -> None:
 def _shuffle_started(f: "Facts", h: Heard, e: ev.ShuffleStarted) -> None:
     before = f.decks.get(e.deck, DeckFacts())
     f.decks[e.deck] = DeckFacts(
-        "started", e.method, e.mode, None, h, troubled=before.troubled, tally=before.tally, uncounted=before.uncounted
+        "started", e.method, e.mode, None, h, troubled=before.troubled, tally=before.tally, stubs=before.stubs
     )
 
 
@@ -315,7 +329,7 @@ def _shuffle_completed(f: "Facts", h: Heard, e: ev.ShuffleCompleted) -> None:
     good = e.count is not None and e.count == f.size_of(e.deck)
     f.decks[e.deck] = DeckFacts(
         "completed", before.method, before.mode, e.count, before.begun, h,
-        tally=None if good else before.tally, uncounted=before.uncounted,
+        tally=None if good else before.tally, stubs=before.stubs,
     )  # fmt: skip
 
 
@@ -323,7 +337,7 @@ def _shuffle_failed(f: "Facts", h: Heard, e: ev.ShuffleJammed | ev.ShuffleStoppe
     before = f.decks.get(e.deck, DeckFacts())
     f.decks[e.deck] = DeckFacts(
         "failed", before.method, before.mode, None, before.begun, h, before.dealt,
-        troubled=before.troubled or h, tally=before.tally, uncounted=before.uncounted,
+        troubled=before.troubled or h, tally=before.tally, stubs=before.stubs,
     )  # fmt: skip
 
 

@@ -145,6 +145,7 @@ def load(rules: str) -> Law:
 
 _INTERFACE: Final = (
     "ATOMS", "CHECKS", "DUTIES", "CLOSES", "procedure", "variants", "terms", "had_wager", "reading",
+    "advice",
 )  # fmt: skip
 
 

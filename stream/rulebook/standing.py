@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from stream.deal.verdicts import Affected
 from stream.deal.words import ButtonPlace, Into, Kind, Seat, Side
 from stream.rulebook.heard import Heard
 
@@ -23,6 +24,15 @@ class Tally(Struct, frozen=True):
     amount: int
 
 
+class Stubs(Struct, frozen=True):
+    """Stubs in a row that went to the rack uncounted, since one was counted or its deck by the shuffler."""
+
+    row: int = 0
+    unheard: int = 0  # of them, whose deck a counting shuffler had done, and no count came
+    known: int = 0  # in a row of which not even that can be said
+    since: int = 0  # when the first of them was dealt (microseconds)
+
+
 class DeckFacts(Struct, frozen=True):
     """What is known of a deck: its latest shuffle."""
 
@@ -35,7 +45,16 @@ class DeckFacts(Struct, frozen=True):
     dealt: bool = False  # cards were drawn from it since that shuffle
     troubled: Heard | None = None  # when a cycle of it first failed; none has been completed since
     tally: Tally | None = None  # since the last good count
-    uncounted: int = 0  # stubs of it in a row that went to the rack uncounted
+    stubs: Stubs = Stubs()
+
+
+def affected_by(tally: Tally | None) -> Affected | None:
+    """The rounds, hands and wagers dealt from a deck since it was last known to be whole."""
+    if tally is None:
+        return None
+    return Affected(
+        amount=tally.amount, first_round=tally.first, last_round=tally.last, rounds=tally.rounds, hands=tally.hands
+    )
 
 
 class Load(Struct, frozen=True):
@@ -56,7 +75,8 @@ class Standing(Struct, frozen=True):
     holding: Heard | None = None  # the last deck.held
     installed: dict[Kind, Heard] = {}  # machines on the table
     side: Side | None = None  # of the shoe, where an installation said it
-    uncounted: int = 0  # stubs in a row that went to the rack uncounted
+    stubs: Stubs = Stubs()
+    stub_out: tuple[Heard, str | None] | None = None  # a counted stub that is not in the rack, and its deck
     button: ButtonPlace | None = None  # where it was last put
     turn: ButtonPlace | None = None  # whose it was, in truth or by the rule's fiction, in the last round
     missed: bool = False  # it was not moved for the last round, so that was a fiction
