@@ -1,5 +1,6 @@
 """Reads scenario files: stories of one rule set in notation, with the verdicts that must be in force at the end."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from stream.deal.verdicts import Scope, Verdict, in_order
 from stream.replay.table import Table
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
+_NAMED: Final = re.compile(r"ack:@([^/ ]+)/")  # the verdict of this atom that is in force by then
 SHOWS: Final = ("breach", "near", "remedied", "over", "undetermined")
 
 
@@ -29,7 +31,12 @@ class Story:
 
     def events(self) -> list[Event]:
         """What the devices report, in order."""
-        return parse("\n".join([f"- {self.table} {self.given}", *self.deals]))
+        text = "\n".join([f"- {self.table} {self.given}", *self.deals])
+        while (named := _NAMED.search(text)) is not None:
+            before = parse(text[: named.start()])
+            known = (v.id for v in judged(before) if v.atom == named[1])
+            text = text.replace(named[0], f"ack:{next(known, '0' * 16)}/", 1)
+        return parse(text)
 
     def expected(self) -> list[str]:
         """The `then` lines, sorted, with single blanks."""

@@ -96,9 +96,10 @@ def explain(
                 break
             chain = (chain, (rest[j], acts[i]))
             i, rest = i + 1, (*rest[:j], *rest[j + 1 :])
-        if i == len(acts) and (not closed or not rest) and not (halted and _passed_over(rest, chain, plan)):
+        if i == len(acts) and (not closed or not rest) and not _left_out(rest, chain, plan, halted=halted):
             complete = all(isinstance(step, Close) for step in rest)
-            return Explanation(_dated(departures, acts), _unchain(chain), complete, cost, spent)
+            matched = _unchain(chain)
+            return Explanation(_dated(departures, acts, matched, plan), matched, complete, cost, spent)
         if (i, rest) in seen:
             continue
         seen.add((i, rest))
@@ -109,11 +110,21 @@ def explain(
     return None
 
 
-def _passed_over(rest: Plan, chain: _Chain, plan: Plan) -> bool:
-    """Whether the next step is of the street last dealt to, and stands before a card that was dealt."""
-    if chain is None or not rest or rest[0].street != chain[1][0].street or not isinstance(rest[0], Deal):
+def _left_out(rest: Plan, chain: _Chain, plan: Plan, *, halted: bool) -> bool:
+    """Whether the next card's hand was passed over: a card after it in the plan was dealt, and the deal is broken off.
+
+    Where the order is free the deal is as good as over when all others have their cards.
+    """
+    step = rest[0] if rest else None
+    if chain is None or not isinstance(step, Deal) or not (halted or step.free):
         return False
-    return plan.index(rest[0]) < plan.index(chain[1][0]) if rest[0] in plan and chain[1][0] in plan else False
+    place = {s: i for i, s in enumerate(plan)}
+    dealt = [link for link, _ in _unchain(chain) if link.street == step.street]
+    last = max((place.get(link, -1) for link in dealt), default=-1)
+    left = [s for s in rest if isinstance(s, Deal) and s.street == step.street]
+    if halted:
+        return place.get(step, last) < last
+    return all(place.get(s, last) < last for s in left)
 
 
 _Fork = tuple[Edit, Departure, int, Plan, tuple[Step, Act] | None]
@@ -209,12 +220,22 @@ def _order(step: Step, act: Act, rest: Plan, acts: Sequence[Act], i: int) -> Ite
         yield "moved", Departure("moved", rest[early].part, step, act), i, moved, None
 
 
-def _dated(departures: tuple[Departure, ...], acts: Sequence[Act]) -> tuple[Departure, ...]:
-    """A variant is a departure of the whole; the last act so far stands for it."""
+def _dated(
+    departures: tuple[Departure, ...], acts: Sequence[Act], matched: Sequence[tuple[Step, Act]], plan: Plan
+) -> tuple[Departure, ...]:
+    """A variant is a departure of the whole: of a hand, it shows at that hand or at the next; else the last act stands."""
     if not departures or departures[0].act is not None or departures[0].edit != "variant" or not acts:
         return departures
     first = departures[0]
-    return (Departure("variant", first.part, None, acts[-1], None, first.name, first.position), *departures[1:])
+    shows = acts[-1]
+    if first.position is not None:
+        own = [i for i, step in enumerate(plan) if step.position == first.position]
+        place = {step: i for i, step in enumerate(plan)}
+        if own:  # left out: the first card that comes after one of its own
+            shows = next((a for s, a in matched if place.get(s, -1) > own[0]), shows)
+        else:  # dealt to where nothing is due
+            shows = next((a for s, a in matched if s.position == first.position), shows)
+    return (Departure("variant", first.part, None, shows, None, first.name, first.position), *departures[1:])
 
 
 def _unchain(chain: _Chain) -> tuple[tuple[Step, Act], ...]:

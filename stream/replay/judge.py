@@ -67,8 +67,9 @@ def judge(
             return None if duty is None else _vouched(scene, duty(end, f))
 
         findings = list(_weighed(scene, s, findings))
-        ending = (f.deciding for f in findings if f.atom in s.law.rules.ends_round and f.cause is None)
-        end.ending = min(ending, default=None)
+        for f in sorted(findings, key=lambda f: f.deciding[:4], reverse=True):
+            if f.atom in s.law.rules.ends_round and f.cause is None:
+                end.endings[f.atom] = f.deciding
         verdicts = draft(scene, findings, fulfil)
         if not followed:
             verdicts.append(not_followed(scene))

@@ -11,15 +11,18 @@ from stream.rulebook.paragraphs import RuleSet
 
 def settled_by_rank(verdicts: Sequence[Verdict], findings: Sequence[Finding], rules: RuleSet) -> list[Verdict]:
     """The verdicts of one round, each knowing which of the others it follows from or gives way to."""
-    ending = next((v for v in verdicts if v.atom in rules.ends_round and v.kind == "irregularity"), None)
+    endings = [v for v in verdicts if v.atom in rules.ends_round and v.kind == "irregularity" and v.status != "moot"]
+    firm = [v for v in endings if v.atom not in rules.yields]
+    ending = next(iter(firm or [v for v in endings if v.status in ("remedied", "breached")]), None)
     follows = {(f.atom, f.scope): f.follows for f in findings if f.follows}
     out = []
     for v in verdicts:
-        if ending is not None and v.status == "open" and v.kind == "irregularity":
-            if v.atom not in (*rules.ends_round, *rules.survives):
+        behind = follows.get((v.atom, v.scope), ())
+        if ending is not None and ending.atom not in behind and v.status == "open" and v.kind == "irregularity":
+            if v.atom not in (*(a for a in rules.ends_round if a not in rules.yields), *rules.survives) and v is not ending:
                 v = replace(v, status="moot", reason=f"The round ended under {ending.paragraph}.")
         root = next(
-            (r for atom in follows.get((v.atom, v.scope), ()) for r in verdicts if r.atom == atom and r is not v), None
+            (r for atom in behind for r in verdicts if r.atom == atom and r is not v), None
         )
         out.append(v if root is None else replace(v, root=root.id))
     return out

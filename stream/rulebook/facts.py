@@ -23,12 +23,12 @@ class Facts:
     """The facts of one round, as they stand after the last event noted."""
 
     __slots__ = (
-        "_later", "absent", "acks", "assets", "astray", "bets", "beyond", "boxed", "burned", "button", "button_then", "calls", "cards", "chosen",
+        "_later", "absent", "acks", "assets", "astray", "back", "bets", "beyond", "boxed", "burned", "button", "button_then", "calls", "cards", "chosen",
         "closed", "collected", "complete_at", "completes", "counts", "dealt_from", "decided", "decisions", "deck_doubts", "decks",
-        "discarded", "draws", "due", "ending", "explained", "faces", "first_draw", "folded", "folding", "gates", "handled",
+        "discarded", "draws", "due", "endings", "explained", "faces", "first_draw", "folded", "folding", "gates", "handled",
         "hidden", "holding", "installed", "last_draw", "last_placed", "left", "loads", "missed", "opened", "orders",
         "over", "placed", "placements", "plan", "requested", "returned", "reveal", "round", "seated", "settings", "settled",
-        "side", "source", "sources", "steps", "stub_left", "stub_out", "stubs", "taken", "terms", "touches", "turn", "turns", "twice", "uncounted", "ups",
+        "side", "source", "sources", "steps", "stub_left", "stub_out", "stubs", "taken", "takes", "terms", "touches", "turn", "turns", "twice", "uncounted", "ups",
         "viewed", "voids", "wagers",
     )  # fmt: skip
 
@@ -84,12 +84,14 @@ class Facts:
         self.returned: dict[int, Heard] = {}
         self.discarded: dict[int, Heard] = {}
         self.collected: dict[Position, int] = {}
+        self.takes: list[Heard] = []  # cards taken up and counted
         self.taken: dict[Position, Heard] = {}  # when a hand's cards were first taken up
         self.touches: list[Heard] = []
         self.handled: dict[Seat, Heard] = {}
         self.viewed: dict[Seat, Heard] = {}
         self.requested: dict[Seat, Heard] = {}
         self.left: list[Heard] = []  # players who went away in this round
+        self.back: list[Heard] = []  # players who came back in this round
         self.acks: list[Heard] = []
         self.stubs: list[Heard] = []  # removed, counted, discarded
         self.counts: list[Heard] = []  # of the stub
@@ -98,7 +100,7 @@ class Facts:
         self.terms: Terms | None = None
         self.due: Step | None = None  # while folding: the step that is due next
         self.plan: Plan = ()  # a whole round: the deal as it was due
-        self.ending: Heard | None = None  # a whole round: the first irregularity by which it had to end
+        self.endings: dict[str, Heard] = {}  # a whole round: the irregularities by which it had to end, by atom
         self.steps = _NO_STEP  # a whole round: draw -> what it was
         self.hidden: set[tuple[Position, int]] = set()  # cards that lie face down and shall
         self.complete_at: Heard | None = None  # the act that completed the deal, once it has come
@@ -185,6 +187,11 @@ class Facts:
     def deck(self) -> str | None:
         """The deck that this round is dealt from, if its loading was seen."""
         return self.dealt_from.deck if self.dealt_from else None
+
+    @property
+    def ending(self) -> Heard | None:
+        """The first irregularity by which the round had to end."""
+        return min(self.endings.values(), default=None)
 
     @property
     def tally(self) -> Tally | None:

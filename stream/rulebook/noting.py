@@ -57,6 +57,7 @@ def _round_closed(f: "Facts", h: Heard, _e: ev.RoundClosed) -> None:
     if f.round is None or f.closed is not None:
         return
     f.closed = h
+    f.orders = tuple(o for o in f.orders if o.event.order != "play_first")  # type: ignore[union-attr]  # directed; it holds for one round
     deck = f.dealt_from.deck if f.dealt_from else None
     if deck is not None and isinstance(f.round.event, ev.RoundOpened):
         facts = f.decks.get(deck, DeckFacts())
@@ -207,7 +208,8 @@ def _left(f: "Facts", h: Heard, e: ev.PlayerLeft) -> None:
     f.left.append(h)
 
 
-def _came_back(f: "Facts", _h: Heard, e: ev.PlayerReturned) -> None:
+def _came_back(f: "Facts", h: Heard, e: ev.PlayerReturned) -> None:
+    f.back.append(h)
     f.absent.pop(e.seat, None)
 
 
@@ -254,6 +256,7 @@ def _discarded(f: "Facts", h: Heard, e: ev.CardsDiscarded) -> None:
 
 def _collected(f: "Facts", h: Heard, e: ev.CardsCollected) -> None:
     f.taken.setdefault(e.position, h)
+    f.takes.append(h)
     f.collected[e.position] = max(f.collected.get(e.position, 0), e.count)
 
 

@@ -88,6 +88,7 @@ class RuleSet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     settings: dict[str, Setting] = {}  # of the plan, with their defaults
     allowed: dict[str, tuple[Setting, ...] | str] = {}  # of a plan setting: its values, or a pattern
     ends_round: tuple[str, ...] = ()  # atoms that end the round: what is open below them becomes moot
+    yields: tuple[str, ...] = ()  # of them those that count only once they were acted on, and give way to the others
     survives: tuple[str, ...] = ()  # atoms about decks and machines, which the end of a round leaves open
     decks_covered: dict[DeckDoubt, tuple[str, ...]] = {}  # what is wrong with a deck -> atoms that judge it
     uncaused_void: str | None = None  # atom of a misdeal declared with no cause seen; none: an advisory
