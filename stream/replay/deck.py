@@ -85,4 +85,3 @@ def _corroborated(reads: list[tuple[Heard, Card]]) -> Card | None:
     """The card that two or more events read, and none read otherwise."""
     cards = {c for _, c in reads}
     return reads[0][1] if len(reads) > 1 and len(cards) == 1 else None
-

@@ -162,9 +162,7 @@ def _more(count: int) -> str:
     )
 
 
-def _evidence(
-    first: Finding, group: Sequence[Finding], duty: Fulfilment | None
-) -> list[tuple[Heard, EvidenceRole]]:
+def _evidence(first: Finding, group: Sequence[Finding], duty: Fulfilment | None) -> list[tuple[Heard, EvidenceRole]]:
     """Each event once: the deciding one, what supports it in order, and what followed from it."""
     rest = in_order([h for f in group for h in (f.deciding, *f.supporting)], without=first.deciding)
     seen = {h[:4] for h in (first.deciding, *rest)}

@@ -273,7 +273,9 @@ def uncaused(
         seen.add(name)
         atom = s.law.rules.uncaused_void
         if atom is not None and not hand:
-            yield from judged(Finding(atom=atom, deciding=h, observed="A misdeal was declared; no cause of it was seen."))
+            yield from judged(
+                Finding(atom=atom, deciding=h, observed="A misdeal was declared; no cause of it was seen.")
+            )
             continue
         begin = scene.round.when if scene.round else h.when
         doubt = any(i.covers(begin, h.when) for i in scene.interruptions)

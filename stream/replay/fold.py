@@ -254,7 +254,11 @@ class Fold:
         """Is a burn due, and this the draw after the last one?"""
         facts, act = self.facts, heard.event
         assert isinstance(act, ev.CardBurned)
-        if facts is None or not isinstance(facts.due, Burn) or act.draw != (self.last_draw + 1 if facts.draws else None):
+        if (
+            facts is None
+            or not isinstance(facts.due, Burn)
+            or act.draw != (self.last_draw + 1 if facts.draws else None)
+        ):
             self.clean = False
             return
         self.last_draw = act.draw or 0

@@ -231,9 +231,7 @@ def _with_missing_draws(drawn: Sequence[Act], away: set[int]) -> Iterator[Act]:
         due = max(due, number + 1)
 
 
-def _explain(
-    scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[Act]
-) -> Explanation | None:
+def _explain(scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[Act]) -> Explanation | None:
     rules, settings = s.law.rules, plan_settings(s)
     parts = rules.departures.parts
 

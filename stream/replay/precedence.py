@@ -19,10 +19,11 @@ def settled_by_rank(verdicts: Sequence[Verdict], findings: Sequence[Finding], ru
     for v in verdicts:
         behind = follows.get((v.atom, v.scope), ())
         if ending is not None and ending.atom not in behind and v.status == "open" and v.kind == "irregularity":
-            if v.atom not in (*(a for a in rules.ends_round if a not in rules.yields), *rules.survives) and v is not ending:
+            if (
+                v.atom not in (*(a for a in rules.ends_round if a not in rules.yields), *rules.survives)
+                and v is not ending
+            ):
                 v = replace(v, status="moot", reason=f"The round ended under {ending.paragraph}.")
-        root = next(
-            (r for atom in behind for r in verdicts if r.atom == atom and r is not v), None
-        )
+        root = next((r for atom in behind for r in verdicts if r.atom == atom and r is not v), None)
         out.append(v if root is None else replace(v, root=root.id))
     return out

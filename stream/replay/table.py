@@ -398,7 +398,8 @@ class Table:
 
     def _reach(self, k: int) -> tuple[Order, Order] | None:
         """What a round rests on: its events, those of the rounds before it, when its deck was shuffled and its stub
-        not counted, and those after it in which a duty of it can end."""
+        not counted, and those after it in which a duty of it can end.
+        """
         ends = self.segments[k].ends
         before = self.segments[max(0, k - LOOKBACK)].ends
         if ends is None or before is None:

@@ -61,7 +61,9 @@ def over_reaction(f: "Facts", after: Heard, hand: Position | None) -> Heard | No
     return None
 
 
-def settlements(f: "Facts", after: Heard, *, seat: Position | None = None, areas: Iterable[str] = ()) -> Iterator[Heard]:
+def settlements(
+    f: "Facts", after: Heard, *, seat: Position | None = None, areas: Iterable[str] = ()
+) -> Iterator[Heard]:
     """Wagers settled after a moment: all, or those of a seat, or those on some areas."""
     wanted = tuple(areas)
     for h in f.later(after, ev.WagerSettled):

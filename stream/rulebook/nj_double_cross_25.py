@@ -148,7 +148,12 @@ def reading(d: Departure, f: Facts) -> Reading | None:
         return Reading()
     at = d.position
     early = d.edit == "moved" and d.other is None
-    if at is None and (d.edit in ("extra", "wrong_face") or early) and d.act is not None and d.act.position not in ("burn", "gate"):
+    if (
+        at is None
+        and (d.edit in ("extra", "wrong_face") or early)
+        and d.act is not None
+        and d.act.position not in ("burn", "gate")
+    ):
         at = d.act.position  # type: ignore[assignment]  # a position
     if at is None and d.step is not None:
         at = d.step.position  # type: ignore[assignment]  # a deal's
@@ -297,7 +302,16 @@ def after_the_deal(f: Facts, h: Heard) -> Sequence[Finding]:
     if more is None:
         return LAWFUL
     cause: Cause | None = "order" if unsure(h, more) else None
-    return [_stub(f, h, "25.7(d)", "The stub left the shoe while cards were still to be dealt.", cause=cause, supporting=(more,))]
+    return [
+        _stub(
+            f,
+            h,
+            "25.7(d)",
+            "The stub left the shoe while cards were still to be dealt.",
+            cause=cause,
+            supporting=(more,),
+        )
+    ]
 
 
 def _first_placements(f: Facts, p: Heard) -> tuple[Heard, ...]:
@@ -468,7 +482,11 @@ def hands_void(f: Facts, x: Finding) -> Fulfilment:
     left = [w for w in f.wagers.values() if w.amount > 0 and not w.settled]
     if (void is not None or back) and not left:
         return remedied(*([void] if void else []), *back, said="All hands were void.")
-    return breached(f.closed, "The round was closed and the hands were not void.") if f.closed is not None and not void else OPEN
+    return (
+        breached(f.closed, "The round was closed and the hands were not void.")
+        if f.closed is not None and not void
+        else OPEN
+    )
 
 
 @_duties.of("25.7(e)2-d")
@@ -543,7 +561,9 @@ def advice(f: Facts) -> Iterator[Advice]:
         last = f.counts[-1]
         assert isinstance(last.event, ev.StubCounted)
         total = last.event.count + f.last_draw - len(f.returned)
-        misdealt = any(f.counted(p) != n for p, n in (*((s, _PAIR) for s in f.terms.seats), ("D", _PAIR), ("C", _CROSS)))
+        misdealt = any(
+            f.counted(p) != n for p, n in (*((s, _PAIR) for s in f.terms.seats), ("D", _PAIR), ("C", _CROSS))
+        )
         if total != f.size_of(f.deck) and misdealt:
             yield Advice(
                 code="deck_integrity", scope=_deck_scope(f), deciding=last, severity="critical",

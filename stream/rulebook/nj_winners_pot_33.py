@@ -126,8 +126,10 @@ def _hole_ups(f: Facts, hand: Position) -> set[int]:
 
 def had_wager(seat: Seat, f: Facts) -> bool:
     """Whether later acts show that a seat dealt to had a wager whose placing was not read."""
-    return seat in f.decided or any(s == seat for s, _ in f.wagers) or any(
-        isinstance(h.event, ev.WagerSettled) and h.event.seat == seat for h in f.settled
+    return (
+        seat in f.decided
+        or any(s == seat for s, _ in f.wagers)
+        or any(isinstance(h.event, ev.WagerSettled) and h.event.seat == seat for h in f.settled)
     )
 
 
@@ -421,7 +423,8 @@ def dead_hand(f: Facts, x: Finding) -> Fulfilment:
     assert hand is not None
     called = voids(f, x.deciding, HAND_ENDS, hand)
     more = next(
-        (p for p in f.later(x.deciding, ev.CardPlaced) if p.event.position == hand and not _moved(f, p)), None  # type: ignore[union-attr]  # placed
+        (p for p in f.later(x.deciding, ev.CardPlaced) if p.event.position == hand and not _moved(f, p)),
+        None,  # type: ignore[union-attr]  # placed
     )
     if more is not None:
         return breached(more, "The hand was dealt a further card.")
@@ -528,7 +531,11 @@ def boxed(f: Facts, h: Heard) -> Sequence[Finding]:
     if last is not None and h > last and f.complete_at is not None:
         if any(_deciding_b3(f, b) for b in f.boxed[:-1]):
             return LAWFUL
-        return [Finding(atom="33.12(b)-3", deciding=h, supporting=(last,), observed=said[:-1] + " after all cards were dealt.")]
+        return [
+            Finding(
+                atom="33.12(b)-3", deciding=h, supporting=(last,), observed=said[:-1] + " after all cards were dealt."
+            )
+        ]
     during = [b for b in f.boxed if last is None or b < last or f.complete_at is None]
     unknown: Cause | None = "order" if last is not None and unsure(last, h) else None
     if len(during) == 1:
@@ -579,7 +586,9 @@ def racked_unused(f: Facts, x: Finding) -> Fulfilment:
     if second is not None:
         return Fulfilment(outcome="moot", by=(second,), reason="A second card was found face up.")
     if f.closed is not None:
-        return breached(f.closed, "It was not seen to go to the discard rack.", absence=_absent("discards", x, f.closed))
+        return breached(
+            f.closed, "It was not seen to go to the discard rack.", absence=_absent("discards", x, f.closed)
+        )
     return OPEN
 
 
@@ -602,7 +611,9 @@ def misdeal_and_reshuffled(f: Facts, x: Finding) -> Fulfilment:
 def _ended_and_reshuffled(f: Facts, x: Finding, *, goes_on: tuple[type[ev.Event], ...]) -> Fulfilment:
     """The round is ended before anything shows that it goes on, every wager goes back, the deck is shuffled."""
     void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)  # type: ignore[union-attr]  # announced
-    on = next((h for h in f.later(x.deciding, *goes_on) if not (isinstance(h.event, ev.CardPlaced) and _moved(f, h))), None)
+    on = next(
+        (h for h in f.later(x.deciding, *goes_on) if not (isinstance(h.event, ev.CardPlaced) and _moved(f, h))), None
+    )
     if on is not None and (void is None or on < void):
         return breached(on, "Play went on.")
     lost = won_or_lost(settlements(f, x.deciding))
@@ -655,7 +666,9 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
     early = f.later(h, ev.BettingClosed)
     near = next((b for b in early if unsure(b, h)), None)
     seen = any(s.event.draw == e.draw and s.event.place == "drawn" for s in f.later(h, ev.CardSeen))  # type: ignore[union-attr]  # seen
-    text: Cause | None = "text" if (due is None and f.complete_at is not None) or (seen and f.setting("I-33-cexp") == "text") else None
+    text: Cause | None = (
+        "text" if (due is None and f.complete_at is not None) or (seen and f.setting("I-33-cexp") == "text") else None
+    )
     readings = ("I-33-cexp",) if seen else ("I-33-cnext",)
     since = f.bets[-1].when if f.bets else f.first_draw.when if f.first_draw else h.when
     return [
@@ -774,7 +787,7 @@ def two_burns_next(f: Facts, x: Finding) -> Fulfilment:
         if f.closed is not None or street >= max((s.street for s in f.plan), default=0):
             return Fulfilment(outcome="moot", reason="No street was left before which to burn.") if f.closed else OPEN
         return OPEN
-    if len(burns) == 2:  # noqa: PLR2004  # the number that (e) names
+    if len(burns) == 2:  # the number that (e) names
         return remedied(*burns, said="Two cards were burned before the next street.")
     return Fulfilment(
         outcome="breached", by=(following, *burns), said=f"{len(burns)} cards were burned before the next street.",
@@ -870,13 +883,17 @@ def loaded_unshuffled(f: Facts, h: Heard) -> Sequence[Finding]:
     facts = f.decks.get(e.deck)
     if e.into == "shuffler" or load is None or (load.shuffle == "completed" and not load.sorted):
         return LAWFUL
-    if (facts is not None and facts.troubled is not None) or (facts is not None and facts.method == "hand" and not load.sorted):
+    if (facts is not None and facts.troubled is not None) or (
+        facts is not None and facts.method == "hand" and not load.sorted
+    ):
         return LAWFUL  # told when it failed; or shuffled by hand
     if f.folding:
         return f.wait()
     if _in_reshuffle(f, e.deck):
         return LAWFUL
-    said = f"Deck {e.deck} was loaded " + ("after a sort cycle." if load.sorted else "and its shuffle cycle was not complete.")
+    said = f"Deck {e.deck} was loaded " + (
+        "after a sort cycle." if load.sorted else "and its shuffle cycle was not complete."
+    )
     return [_reshuffle_due(e.deck, h, said, absence=Absence("shuffler", 0, h.when))]
 
 
@@ -907,7 +924,11 @@ def shuffled_anew(f: Facts, x: Finding) -> Fulfilment:
     if anew is not None:
         return remedied(anew, said="It was shuffled anew.")
     if draw is not None:
-        return breached(draw, "It was dealt and had not been shuffled anew.", absence=Absence("shuffler", x.deciding.when, draw.when))
+        return breached(
+            draw,
+            "It was dealt and had not been shuffled anew.",
+            absence=Absence("shuffler", x.deciding.when, draw.when),
+        )
     return Fulfilment(outcome="open", pending=True)
 
 

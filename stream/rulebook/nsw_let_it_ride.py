@@ -70,7 +70,7 @@ def procedure(on: Terms, settings: Mapping[str, Setting]) -> Iterator[Due]:
         yield Deal(seat, index, "down", "player", street=1, free=True, any_face=True)
     for index in range(1, _COMMUNITY + 1):
         yield Deal("C", index, "down", "dealer", street=1, free=True, any_face=True)
-    if settings["dealer_dispensed"] == 3:  # noqa: PLR2004  # the setting's other value
+    if settings["dealer_dispensed"] == 3:  # the setting's other value
         yield Burn(1)
     yield Close(1, 1)
     for index in range(1, _COMMUNITY + 1):
@@ -88,7 +88,9 @@ def variants(plan: Plan, on: Terms, seats: int) -> Iterator[Variant]:
         yield Variant(f"without_{seat}", "player", tuple(s for s in plan if s.position != seat), seat)
     for seat in SEATS[:seats]:
         if seat not in on.seats:
-            hand = tuple(Deal(seat, i, "down", "player", street=1, free=True, any_face=True) for i in range(1, _HAND + 1))
+            hand = tuple(
+                Deal(seat, i, "down", "player", street=1, free=True, any_face=True) for i in range(1, _HAND + 1)
+            )
             yield Variant(f"with_{seat}", "player", (*hand, *plan), seat)
 
 
@@ -100,7 +102,8 @@ def reading(d: Departure, f: Facts) -> Reading | None:
         return Reading(atom="12.2")
     hnd = _first_handling(f)
     act = d.act.heard if d.act else None
-    if hnd is not None and act is not None and act > hnd:
+    on = hnd is not None and any(p > hnd for p in f.placements)  # the deal went on when cards were handled
+    if hnd is not None and act is not None and (act > hnd or (on and act == hnd)):
         return None
     return Reading(atom="12.1", interpretations=("I-NSW-17",))
 
@@ -243,7 +246,7 @@ def _governed(f: Facts, hnd: Heard) -> tuple[bool, tuple[str, ...]]:
     on = _next_decision(f, hnd)
     voided = next((v for v in f.later(hnd, ev.Announced, ev.CardsCollected)), None)
     failed = on is not None and (void is None or on < void)
-    return not failed and voided is None or (void is not None and not failed), ("12.1",) if failed else ()
+    return (not failed and voided is None) or (void is not None and not failed), ("12.1",) if failed else ()
 
 
 def _realised_later(f: Facts, since: Heard) -> Heard | None:
@@ -312,7 +315,9 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
     unknown = isinstance(e, ev.CardTurned) and e.by == "unknown"
     certain = [u for u in before if u.by == "dealer"]
     cause: Cause | None = "actor" if unknown or (before and not certain) else None
-    near = next((x for x in f.later(h, ev.CardsHandled) if unsure(x, h)), None) if isinstance(e, ev.CardTurned) else None
+    near = (
+        next((x for x in f.later(h, ev.CardsHandled) if unsure(x, h)), None) if isinstance(e, ev.CardTurned) else None
+    )
     if before:
         return [
             Finding(
@@ -350,7 +355,9 @@ def turned_over(f: Facts, x: Finding) -> Fulfilment:
                 break
             return remedied(t, said="It was turned over.")
     if hnd is not None and hnd > x.deciding:
-        return breached(hnd, "It still lay face up when cards were handled.", absence=Absence("turns", x.deciding.when, hnd.when))
+        return breached(
+            hnd, "It still lay face up when cards were handled.", absence=Absence("turns", x.deciding.when, hnd.when)
+        )
     return OPEN
 
 
@@ -654,7 +661,9 @@ def _before(f: Facts, moment: Heard, seat: Seat) -> dict[str, int]:
     for h in f.later(moment, ev.WagerPlaced, ev.WagerRemoved):
         e = h.event
         assert isinstance(e, ev.WagerPlaced | ev.WagerRemoved)
-        retrieved = any(d.event.seat == seat and d.event.act == "retrieve" and d.event.area == e.area for d in f.decisions)  # type: ignore[union-attr]  # decided
+        retrieved = any(
+            d.event.seat == seat and d.event.act == "retrieve" and d.event.area == e.area for d in f.decisions
+        )  # type: ignore[union-attr]  # decided
         if e.seat == seat and not (retrieved and isinstance(e, ev.WagerRemoved)):
             now[e.area] = now.get(e.area, 0) - (e.amount if isinstance(e, ev.WagerPlaced) else -e.amount)
     return now
@@ -678,7 +687,9 @@ def folded(f: Facts, x: Finding) -> Fulfilment:
         return remedied(taken, *back, said="The cards were collected and the wager returned.")
     if end is not None:
         return breached(end, "Play went on before the cards were collected and the wager returned.")
-    return breached(f.closed, "The cards were not collected, or the wager not returned.") if f.closed is not None else OPEN
+    return (
+        breached(f.closed, "The cards were not collected, or the wager not returned.") if f.closed is not None else OPEN
+    )
 
 
 # --- 12.11 what a supervisor directs
@@ -717,8 +728,10 @@ def plays_first(f: Facts, h: Heard) -> Sequence[Finding]:
             said = f"{e.seat} handled cards before {waiting[0]}, who was directed to play first, had decided."
         else:
             assert isinstance(e, ev.CardTurned)
-            broken = e.position == "C" and e.facing == "up" and not any(
-                s not in directed.seats and x > order for s, x in f.handled.items()
+            broken = (
+                e.position == "C"
+                and e.facing == "up"
+                and not any(s not in directed.seats and x > order for s, x in f.handled.items())
             )
             said = f"A community card was shown before {waiting[0]}, who was directed to play first, had decided."
         if not broken:
