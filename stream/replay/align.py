@@ -82,7 +82,8 @@ def explain(
     tie = count()
     heap: list[tuple[int, int, int, Plan, tuple[Departure, ...], _Chain]] = [(0, next(tie), 0, plan, (), None)]
     for variant in variants:
-        departure = Departure("variant", variant.part, None, None, name=variant.name, position=variant.position)
+        name = variant.said or variant.name
+        departure = Departure("variant", variant.part, None, None, name=name, position=variant.position)
         late = weights.costs.get(f"{variant.cost}_halted") if halted else None
         heappush(heap, (late or weights.costs[variant.cost], next(tie), 0, variant.plan, (departure,), None))
     seen: set[tuple[int, Plan]] = set()
@@ -223,7 +224,7 @@ def _order(step: Step, act: Act, rest: Plan, acts: Sequence[Act], i: int) -> Ite
 def _dated(
     departures: tuple[Departure, ...], acts: Sequence[Act], matched: Sequence[tuple[Step, Act]], plan: Plan
 ) -> tuple[Departure, ...]:
-    """A variant is a departure of the whole: of a hand, it shows at that hand or at the next; else the last act stands."""
+    """A variant is a departure of the whole: of a hand, it shows there or at the next one."""
     if not departures or departures[0].act is not None or departures[0].edit != "variant" or not acts:
         return departures
     first = departures[0]

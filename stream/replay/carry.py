@@ -7,8 +7,8 @@ from msgspec import Struct
 from stream.deal import events as ev
 from stream.deal.events import AnyEvent
 from stream.deal.words import Sense
-from stream.rulebook.facts import Standing
 from stream.rulebook.heard import MS, Heard
+from stream.rulebook.standing import Standing
 
 SECOND: Final = 1000 * MS
 
@@ -84,8 +84,9 @@ class Watch:
 
     def _alive(self, heard: Heard, kind: type[ev.AnyEvent]) -> None:
         """A device says that it is there, or that it goes."""
-        if kind is ev.DeviceOffline and heard.event.sense is not None:  # type: ignore[union-attr]  # offline
-            sense = heard.event.sense  # type: ignore[union-attr]  # offline
+        offline = heard.event
+        if isinstance(offline, ev.DeviceOffline) and offline.sense is not None:
+            sense = offline.sense
             self.deaf.setdefault(heard.device, {})[sense] = heard
             self.found.append(Interruption("device_offline", heard.device, heard, heard, None, frozenset({sense})))
         elif kind is ev.DeviceOffline:

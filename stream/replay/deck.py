@@ -67,12 +67,14 @@ def _reads(f: Facts) -> dict[int, list[tuple[Heard, Card]]]:
     out: dict[int, list[tuple[Heard, Card]]] = {}
     at: dict[tuple[str, int], int] = {}
     again = [h for h in f.placed.values() if h not in f.placements]
-    for h in (*f.draws.values(), *f.placements, *again, *f.turns):
+    reads: list[Heard[ev.CardDrawn | ev.CardPlaced | ev.CardTurned]] = [
+        *f.draws.values(), *f.placements, *again, *f.turns,
+    ]  # fmt: skip
+    for h in reads:
         e = h.event
         if isinstance(e, ev.CardTurned):
             draw = at.get((e.position, e.index))
         else:
-            assert isinstance(e, ev.CardDrawn | ev.CardPlaced)
             draw = e.draw
             if isinstance(e, ev.CardPlaced) and e.draw is not None:
                 at[e.position, e.index] = e.draw

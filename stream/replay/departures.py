@@ -61,20 +61,18 @@ def _order_cause(d: Departure) -> Cause | None:
 def _seen_later(step: Deal, facts: Facts) -> bool:
     """Whether a later act shows that the card whose placement was not read lay where it should."""
     place = (step.position, step.index)
-    if any((t.event.position, t.event.index) == place for t in facts.turns):  # type: ignore[union-attr]  # card.turned
+    if any((t.event.position, t.event.index) == place for t in facts.turns):
         return True
-    lie = {p.event.index for p in facts.placements if p.event.position == step.position}  # type: ignore[union-attr]  # placed
+    lie = {p.event.index for p in facts.placements if p.event.position == step.position}
     if step.any_face and step.index not in lie and any(index > step.index for index in lie):
         return True  # the layout reader left its place free
-    on = (c for s in facts.settled for c in s.event.on or ())  # type: ignore[union-attr]  # wager.settled
+    on = (c for s in facts.settled for c in s.event.on or ())
     return any((c.position, c.index) == place for c in on) or facts.collected.get(step.position, 0) >= step.index
 
 
 def _positions(d: Departure) -> tuple[Position, ...]:
     steps: list[Position] = [d.step.position] if isinstance(d.step, Deal) else []
-    acts: list[Position] = [
-        a.position for a in (d.act, d.other) if a and a.position and a.position not in ("burn", "gate")
-    ]  # type: ignore[misc]  # the two words that are no position are left out
+    acts = [a.lies for a in (d.act, d.other) if a is not None and a.lies is not None]
     if d.edit in ("extra", "wrong_face", "exchanged"):
         return tuple(sorted(set(acts)))
     if d.edit in ("skipped", "lost"):
@@ -131,4 +129,7 @@ def _sentence(d: Departure) -> str:
         case "moved":
             return f"{_due(step)}, and {_came(act)} out of turn."
         case "variant":
-            return f"The deal as a whole went in another order: {d.name.replace('_', ' ')}."
+            whole = f"The deal as a whole went in another order: {d.name.replace('_', ' ')}."
+            return d.name if d.name.endswith(".") else whole
+        case _:
+            return f"{_came(act)[:1].upper()}{_came(act)[1:]}."

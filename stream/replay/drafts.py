@@ -171,7 +171,7 @@ def _evidence(first: Finding, group: Sequence[Finding], duty: Fulfilment | None)
         (first.deciding, "deciding"),
         *((h, "supporting") for h in rest),
         *((h, "remedy") for h in after),
-    ]  # type: ignore[return-value]  # the roles are of the list
+    ]
 
 
 def in_order(events: Iterable[Heard], *, without: Heard) -> list[Heard]:

@@ -198,7 +198,7 @@ def not_followed(scene: Scene) -> Verdict:
 
 
 def deck_faults(scene: Scene, s: Setup, f: Facts) -> Iterator[Verdict]:
-    """Advisories on a deck that was dealt: what its shuffler told, and cards that can't be in it, where no text rules."""
+    """Advisories on a deck that was dealt: what its shuffler told, and cards that can't be in it."""
     if f.first_draw is None or f.dealt_from is None:
         return
     covered = s.law.rules.decks_covered
@@ -249,7 +249,7 @@ def _deck_integrity(
         status="final",
         severity="critical",
         what="A deck was dealt that was not known to be whole and shuffled.",
-        expected=f"A deck is dealt whole, after a complete shuffle; no text of {s.law.rules.prefix} orders a remedy here.",
+        expected=f"A deck is dealt whole and shuffled; no text of {s.law.rules.prefix} orders a remedy here.",
         observed=observed,
         affected=affected_by(f.tally),
     )

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from stream.deal import events as ev
-from stream.deal.words import Setting
+from stream.deal.words import Sense, Setting
 from stream.replay.carry import Carry, Watch
 from stream.replay.deck import doubts
 from stream.rulebook.checks import Bound, FirstDraw
@@ -44,6 +44,10 @@ BETWEEN: Final = frozenset(
 ENDING: Final = frozenset({ev.RoundClosed, ev.WagerSettled})
 
 
+def _folds(event: ev.AnyEvent) -> bool:
+    return isinstance(event, ev.PlayerDecided) and event.act == "fold"
+
+
 def _ends(heard: Heard, facts: Facts) -> bool:
     """Whether an event ends the deal: the round's close, or a wager won or lost by a hand that is still in play."""
     e = heard.event
@@ -57,7 +61,7 @@ class Setup(Struct, frozen=True):
 
     law: Law
     settings: Mapping[str, Setting]
-    senses: frozenset[str]
+    senses: frozenset[Sense]
     checks: Mapping[type[ev.Event], tuple[Bound, ...]]
     monitored: frozenset[str]
     odd: tuple[str, ...]  # options that no one knows or with a value that can't be used; the default stands
@@ -73,17 +77,13 @@ def number(settings: Mapping[str, Setting], name: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _setup(rules: str, senses: frozenset[str], approved: bool, options: tuple[tuple[str, Setting], ...]) -> Setup:
+def _setup(rules: str, senses: frozenset[Sense], approved: bool, options: tuple[tuple[str, Setting], ...]) -> Setup:
     law = load(rules)
     readings = {k: i.default for k, i in law.rules.interpretation.items()}
     defaults = {**ENGINE_SETTINGS, **law.rules.settings, **readings}
     odd = tuple(k for k, v in options if not _usable(law, defaults, k, v))
     settings = {**defaults, **{k: v for k, v in options if k not in odd}}
-    monitored = frozenset(
-        a.id
-        for a in law.rules.atom
-        if law.monitored(a, senses, approved=approved)  # type: ignore[arg-type]  # senses
-    )
+    monitored = frozenset(a.id for a in law.rules.atom if law.monitored(a, senses, approved=approved))
     checks = {
         moment: kept
         for moment, bound in law.module.CHECKS.items()
@@ -150,7 +150,7 @@ class Fold:
         self.setup = setup(opened) if opened else None
         settings = self.setup.settings if self.setup else ENGINE_SETTINGS
         self.watch = Watch(carry, number(settings, "silence_s"))
-        self.facts = Facts(opened, carry.standing, settings) if opened and self.setup else None
+        self.facts = Facts.begin(opened, carry.standing, settings) if opened and self.setup else None
         self.checks = self.setup.checks if self.setup else {}
         self.closes = self.setup.closes if self.setup else frozenset()
         self.opened = carry.opened
@@ -208,7 +208,7 @@ class Fold:
             self._burn(heard)
         elif kind is ev.Announced and facts.voids:
             self.clean = False
-        elif kind is ev.PlayerDecided and self.plan is not None and heard.event.act == "fold":  # type: ignore[union-attr]  # decided
+        elif self.plan is not None and _folds(heard.event):
             self._list(facts)
         if kind in self.closes:
             self._close(facts)

@@ -46,8 +46,8 @@ def judge(
 
     `events` are in order and begin with the round's `round.opened` (or, before any round, with anything);
     `opened` is the table.opened it is judged under; `closed` says that another round has begun; `first` that
-    nothing of this table came before; `beyond` are events of later rounds that a duty can end with. `alive` tells since when each sense is known to be carried. `conflicts`
-    are the events in force of identities that came twice with other content.
+    nothing of this table came before; `beyond` are events of later rounds that a duty can end with. `alive` tells
+    since when each sense is known to be carried. `conflicts` are the events in force of identities that came twice with other content.
     """
     config = opened.event if opened else None
     assert config is None or isinstance(config, ev.TableOpened)
@@ -89,8 +89,8 @@ def _round(
     scene: Scene, s: Setup, config: ev.TableOpened, carry: Carry, beyond: Sequence[Heard]
 ) -> tuple[list[Finding], bool, Facts]:
     """All findings of a round, whether its deal could be followed, and the facts at its end."""
-    facts = Facts(config, carry.standing, s.settings)
-    terms, end = _survey(scene.events, Facts(config, carry.standing, s.settings), s)
+    facts = Facts.begin(config, carry.standing, s.settings)
+    terms, end = _survey(scene.events, Facts.begin(config, carry.standing, s.settings), s)
     findings: list[Finding] = []
     followed = True
     if s.deals and terms is not None:
@@ -151,7 +151,7 @@ def _over(scene: Scene, facts: Facts) -> bool:
     if facts.voids:
         return False
     last = facts.last_placed
-    ends = (h for h in facts.settled if _settles(h) and h.event.seat not in facts.folded)  # type: ignore[union-attr]  # settled
+    ends = (h for h in facts.settled if _settles(h) and h.event.seat not in facts.folded)
     return scene.closed or any(last is None or h > last for h in ends)
 
 
@@ -160,11 +160,11 @@ def _acts(scene: Scene, s: Setup, facts: Facts) -> Iterator[Act]:
 
     What came after the round was declared void is no deal. Between the cards stands what closed a stretch.
     """
-    void = next((h for h in facts.voids if h.event.what in ROUND_ENDS), None)  # type: ignore[union-attr]  # announced
+    void = next((h for h in facts.voids if h.event.what in ROUND_ENDS), None)
     drawn: list[Act] = []
     rest: list[tuple[int, Act]] = []
     for place, first in enumerate(facts.placements):
-        draw = first.event.draw  # type: ignore[union-attr]  # a card.placed
+        draw = first.event.draw
         last = facts.placed[draw] if draw is not None else first
         e = last.event
         assert isinstance(e, ev.CardPlaced)
@@ -186,10 +186,10 @@ def _acts(scene: Scene, s: Setup, facts: Facts) -> Iterator[Act]:
     top = max((a.draw or 0 for a in drawn), default=0)
     burned = {a.draw for a in drawn if a.position == "burn"}
     away = facts.accounted()
-    for draw, heard in facts.draws.items():
+    for draw, taken in facts.draws.items():
         unseen = draw not in facts.placed and draw not in away and draw not in burned
         if unseen and void is None and (scene.closed or draw < top):
-            drawn.append(Act(heard, None, 0, None, draw))
+            drawn.append(Act(taken, None, 0, None, draw))
     drawn.sort(key=lambda a: a.draw or 0)
     if s.closes:
         _as_used(drawn)
@@ -271,7 +271,7 @@ def _explain(scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[
         weights,
         trace,
         closed=_over(scene, facts),
-        halted=any(h.event.what in ROUND_ENDS for h in facts.voids),  # type: ignore[union-attr]  # announced
+        halted=any(h.event.what in ROUND_ENDS for h in facts.voids),
     )
 
 

@@ -15,15 +15,14 @@ def settled_by_rank(verdicts: Sequence[Verdict], findings: Sequence[Finding], ru
     firm = [v for v in endings if v.atom not in rules.yields]
     ending = next(iter(firm or [v for v in endings if v.status in ("remedied", "breached")]), None)
     follows = {(f.atom, f.scope): f.follows for f in findings if f.follows}
+    lasting = {*(a for a in rules.ends_round if a not in rules.yields), *rules.survives}
     out = []
-    for v in verdicts:
+    for verdict in verdicts:
+        v = verdict
         behind = follows.get((v.atom, v.scope), ())
-        if ending is not None and ending.atom not in behind and v.status == "open" and v.kind == "irregularity":
-            if (
-                v.atom not in (*(a for a in rules.ends_round if a not in rules.yields), *rules.survives)
-                and v is not ending
-            ):
-                v = replace(v, status="moot", reason=f"The round ended under {ending.paragraph}.")
-        root = next((r for atom in behind for r in verdicts if r.atom == atom and r is not v), None)
+        due = v.status == "open" and v.kind == "irregularity" and v.atom not in lasting
+        if due and ending is not None and v is not ending and ending.atom not in behind:
+            v = replace(v, status="moot", reason=f"The round ended under {ending.paragraph}.")
+        root = next((r for atom in behind for r in verdicts if r.atom == atom and r is not verdict), None)
         out.append(v if root is None else replace(v, root=root.id))
     return out

@@ -71,8 +71,8 @@ class Segment:
     """A round with the time after it, up to the next `round.opened`; the first one may have no round."""
 
     __slots__ = (
-        "_cold", "_events", "_outline", "_record", "beyond", "carry", "conflicts", "fold", "folded", "found", "judged_as",
-        "opened", "out", "pending", "reused", "saved", "stale", "verdicts",
+        "_cold", "_events", "_outline", "_record", "beyond", "carry", "conflicts", "fold", "folded", "found",
+        "judged_as", "opened", "out", "pending", "reused", "saved", "stale", "verdicts",
     )  # fmt: skip
 
     def __init__(self, events: list[Heard]) -> None:

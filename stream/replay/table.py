@@ -137,7 +137,7 @@ class Table:
         if canonical(full(event)) < canonical(full(heard.event)):
             self._take_out(heard[1:4])
             at = micros(event.at)
-            self._insert(Heard(at, *heard[1:4], at, event, mark))
+            self._insert(Heard(at, event.device, event.boot, event.seq, at, event, mark))
             segment = next(s for s in self.segments if any(h[1:4] == heard[1:4] for h in s.events))
             self._relearn(event.device)
             self._opening = self.base.opened is None
@@ -397,9 +397,7 @@ class Table:
         )
 
     def _reach(self, k: int) -> tuple[Order, Order] | None:
-        """What a round rests on: its events, those of the rounds before it, when its deck was shuffled and its stub
-        not counted, and those after it in which a duty of it can end.
-        """
+        """What a round rests on: from the rounds in which its deck was shuffled, to those in which its duties end."""
         ends = self.segments[k].ends
         before = self.segments[max(0, k - LOOKBACK)].ends
         if ends is None or before is None:

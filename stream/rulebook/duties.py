@@ -1,11 +1,11 @@
-"""What becomes due after an irregularity: a function an atom that reads the events which follow, and says how it stands.
+"""What becomes due after an irregularity: one function an atom, which reads what follows and says how it stands.
 
 A duty is judged with the whole round in view, and with what later rounds show of decks, machines and the button
 (`facts.beyond`), so that it needs no state of its own.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from stream.deal import events as ev
 from stream.deal.words import Position, Seat, Source
@@ -15,6 +15,8 @@ from stream.rulebook.heard import Heard
 if TYPE_CHECKING:
     from stream.rulebook.facts import Facts
 
+A = TypeVar("A", bound=ev.AnyEvent)
+B = TypeVar("B", bound=ev.AnyEvent)
 Duty = Callable[["Facts", Finding], Fulfilment]
 
 ROUND_ENDS: Final = frozenset({"misdeal", "all_void", "round_void"})
@@ -40,7 +42,9 @@ class Duties:
 # --- what followed
 
 
-def voids(f: "Facts", after: Heard, kinds: frozenset[str] = ROUND_ENDS, at: Position | None = None) -> Heard | None:
+def voids(
+    f: "Facts", after: Heard, kinds: frozenset[str] = ROUND_ENDS, at: Position | None = None
+) -> Heard[ev.Announced] | None:
     """The first announcement after a moment that ends the round (or, by `kinds`, a hand)."""
     for h in f.later(after, ev.Announced):
         e = h.event
@@ -50,7 +54,7 @@ def voids(f: "Facts", after: Heard, kinds: frozenset[str] = ROUND_ENDS, at: Posi
 
 
 def over_reaction(f: "Facts", after: Heard, hand: Position | None) -> Heard | None:
-    """The announcement by which a round (or this hand) was given up, where nothing that ends a round had come before."""
+    """The call by which a round (or this hand) was given up, where nothing that ends a round had come before."""
     for h in f.later(after, ev.Announced):
         e = h.event
         assert isinstance(e, ev.Announced)
@@ -63,7 +67,7 @@ def over_reaction(f: "Facts", after: Heard, hand: Position | None) -> Heard | No
 
 def settlements(
     f: "Facts", after: Heard, *, seat: Position | None = None, areas: Iterable[str] = ()
-) -> Iterator[Heard]:
+) -> Iterator[Heard[ev.WagerSettled]]:
     """Wagers settled after a moment: all, or those of a seat, or those on some areas."""
     wanted = tuple(areas)
     for h in f.later(after, ev.WagerSettled):
@@ -73,9 +77,9 @@ def settlements(
             yield h
 
 
-def won_or_lost(settled: Iterable[Heard]) -> Heard | None:
+def won_or_lost(settled: Iterable[Heard[ev.WagerSettled]]) -> Heard[ev.WagerSettled] | None:
     """The first of these settlements that paid or collected a wager."""
-    return next((h for h in settled if h.event.outcome != "returned"), None)  # type: ignore[union-attr]  # settled
+    return next((h for h in settled if h.event.outcome != "returned"), None)
 
 
 def given_back(f: "Facts", after: Heard, seat: Position | None = None) -> tuple[Heard, ...]:
@@ -84,7 +88,7 @@ def given_back(f: "Facts", after: Heard, seat: Position | None = None) -> tuple[
     for h in f.later(after, ev.WagerSettled, ev.WagerRemoved):
         e = h.event
         back = isinstance(e, ev.WagerRemoved) or (isinstance(e, ev.WagerSettled) and e.outcome == "returned")
-        if back and (seat is None or e.seat == seat):  # type: ignore[union-attr]  # one of the two
+        if back and (seat is None or e.seat == seat):
             out.append(h)
     return tuple(out)
 
@@ -130,7 +134,11 @@ def next_draw_of(f: "Facts", deck: str | None, after: Heard, *, next_round: bool
     return None
 
 
-def onward(f: "Facts", after: Heard, *kinds: type[ev.Event]) -> Iterator[Heard]:
+@overload
+def onward(f: "Facts", after: Heard, kind: type[A], /) -> Iterator[Heard[A]]: ...
+@overload
+def onward(f: "Facts", after: Heard, kind: type[A], other: type[B], /) -> Iterator[Heard[A | B]]: ...
+def onward(f: "Facts", after: Heard, *kinds: type[Any]) -> Iterator[Heard[Any]]:
     """Events of some types after a moment, in this round and in those that follow."""
     yield from f.later(after, *kinds)
     yield from (h for h in f.beyond if isinstance(h.event, kinds))
@@ -143,7 +151,7 @@ def shuffled_again(f: "Facts", deck: str | None, after: Heard, before: Heard | N
         if before is not None and h > before:
             return None
         e = h.event
-        if deck is not None and e.deck != deck:  # type: ignore[union-attr]  # a shuffle event
+        if deck is not None and e.deck != deck:
             continue
         if isinstance(e, ev.ShuffleStarted):
             begun = e.mode == "shuffle"

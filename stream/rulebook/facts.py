@@ -4,112 +4,135 @@ The persistent part goes from round to round as `Standing`; the rest begins anew
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar, cast, overload
 
 from stream.deal import events as ev
-from stream.deal.words import ButtonPlace, Facing, Hand, Into, Position, Seat, Sense, Setting, Source
+from stream.deal.words import ButtonPlace, Facing, Hand, Into, Kind, Position, Seat, Sense, Setting, Side, Source
 from stream.rulebook.findings import Finding
 from stream.rulebook.heard import Heard, unsure
-from stream.rulebook.noting import NOTES, Up, Wager, is_call
-from stream.rulebook.standing import DeckDoubt, Load, Standing, Tally
+from stream.rulebook.marks import Up, Wager
+from stream.rulebook.noting import NOTES, is_call
+from stream.rulebook.standing import DeckDoubt, DeckFacts, Load, Standing, Stubs, Tally
 from stream.rulebook.steps import Plan, Step, Terms
 
-WAIT: Final = object()
+A = TypeVar("A", bound=ev.AnyEvent)
+B = TypeVar("B", bound=ev.AnyEvent)
+C = TypeVar("C", bound=ev.AnyEvent)
 
-_NO_STEP: Final[dict[int, Step]] = {}
+WAIT: Final[Finding] = cast("Finding", object())  # a mark, never read as a finding
 
 
+@dataclass(slots=True, eq=False)
 class Facts:
     """The facts of one round, as they stand after the last event noted."""
 
-    __slots__ = (
-        "_later", "absent", "acks", "assets", "astray", "back", "bets", "beyond", "boxed", "burned", "button", "button_then", "calls", "cards", "chosen",
-        "closed", "collected", "complete_at", "completes", "counts", "dealt_from", "decided", "decisions", "deck_doubts", "decks",
-        "discarded", "draws", "due", "endings", "explained", "faces", "first_draw", "folded", "folding", "gates", "handled",
-        "hidden", "holding", "installed", "last_draw", "last_placed", "left", "loads", "missed", "opened", "orders",
-        "over", "placed", "placements", "plan", "requested", "returned", "reveal", "round", "seated", "settings", "settled",
-        "side", "source", "sources", "steps", "stub_left", "stub_out", "stubs", "taken", "takes", "terms", "touches", "turn", "turns", "twice", "uncounted", "ups",
-        "viewed", "voids", "wagers",
-    )  # fmt: skip
+    opened: ev.TableOpened
+    settings: Mapping[str, Setting]
+    # What the table hands on from round to round (see `Standing`).
+    decks: dict[str, DeckFacts]
+    loads: dict[Into, Load]
+    assets: dict[str, str]
+    holding: Heard[ev.DeckHeld] | None
+    installed: dict[Kind, Heard[ev.DeviceInstalled]]
+    side: Side | None
+    uncounted: Stubs
+    stub_out: tuple[Heard, str | None] | None
+    button: ButtonPlace | None
+    turn: ButtonPlace | None
+    missed: bool
+    absent: dict[Seat, Heard[ev.PlayerLeft]]
+    seated: dict[Seat, str]
+    orders: tuple[Heard[ev.SupervisorDirected], ...]
+    # What begins anew with each round.
+    stub_left: tuple[Heard, str | None] | None = None  # out of the rack when this round was dealt
+    astray: ButtonPlace | None = None  # where the button should have been put for this round, and was not
+    button_then: ButtonPlace | None = None  # where it stood at the first draw
+    round: Heard[ev.RoundOpened] | None = None
+    closed: Heard | None = None
+    over: bool = False  # no later event can be of this round
+    first_draw: Heard[ev.CardDrawn] | None = None
+    dealt_from: Load | None = None  # what the first card was drawn from
+    deck_doubts: tuple[DeckDoubt, ...] = ()  # what was wrong with it, as its shuffler told
+    sources: list[tuple[Heard, str]] = field(default_factory=list)  # the first draw from each deck
+    last_draw: int = 0
+    source: Source | None = None
+    draws: dict[int, Heard[ev.CardDrawn]] = field(default_factory=dict)
+    placements: list[Heard[ev.CardPlaced]] = field(default_factory=list)
+    placed: dict[int, Heard[ev.CardPlaced]] = field(default_factory=dict)  # draw -> its latest placement
+    last_placed: Heard[ev.CardPlaced] | None = None
+    faces: dict[tuple[Position, int], Facing] = field(default_factory=dict)
+    ups: list[Up] = field(default_factory=list)
+    cards: dict[str, int] = field(default_factory=dict)  # identity read -> draw
+    twice: bool = False  # one identity was read of two draws
+    boxed: list[Heard[ev.CardDrawn | ev.CardSeen]] = field(
+        default_factory=list
+    )  # found face up in the source or in the stub
+    calls: list[Heard[ev.Announced]] = field(default_factory=list)
+    voids: list[Heard[ev.Announced]] = field(default_factory=list)
+    bets: list[Heard[ev.BettingClosed]] = field(default_factory=list)
+    turns: list[Heard[ev.CardTurned]] = field(default_factory=list)
+    settled: list[Heard[ev.WagerSettled]] = field(default_factory=list)
+    wagers: dict[tuple[Seat, str], Wager] = field(default_factory=dict)
+    decided: set[Seat] = field(default_factory=set)
+    decisions: list[Heard[ev.PlayerDecided]] = field(default_factory=list)
+    folded: dict[Seat, int] = field(default_factory=dict)  # seat -> betting rounds closed before
+    burned: list[Heard[ev.CardBurned]] = field(default_factory=list)
+    returned: dict[int, Heard[ev.CardReturned]] = field(default_factory=dict)
+    discarded: dict[int, Heard[ev.CardsDiscarded]] = field(default_factory=dict)
+    collected: dict[Position, int] = field(default_factory=dict)
+    takes: list[Heard[ev.CardsCollected]] = field(default_factory=list)  # cards taken up and counted
+    taken: dict[Position, Heard[ev.CardsCollected]] = field(
+        default_factory=dict
+    )  # when a hand's cards were first taken up
+    touches: list[Heard[ev.CardsTouched | ev.CardsHandled]] = field(default_factory=list)
+    handled: dict[Seat, Heard[ev.CardsHandled]] = field(default_factory=dict)
+    viewed: dict[Seat, Heard[ev.CardsViewed]] = field(default_factory=dict)
+    requested: dict[Seat, Heard[ev.WagerRequested]] = field(default_factory=dict)
+    left: list[Heard[ev.PlayerLeft]] = field(default_factory=list)  # players who went away in this round
+    back: list[Heard[ev.PlayerReturned]] = field(default_factory=list)  # players who came back in this round
+    acks: list[Heard[ev.AlertAcknowledged]] = field(default_factory=list)
+    stubs: list[Heard] = field(default_factory=list)  # removed, counted, discarded
+    counts: list[Heard[ev.StubCounted]] = field(default_factory=list)  # of the stub
+    chosen: Hand | None = None
+    # What the explained plan says: kept by the engine beside each matching act.
+    terms: Terms | None = None
+    due: Step | None = None  # while folding: the step that is due next
+    plan: Plan = ()  # a whole round: the deal as it was due
+    endings: dict[str, Heard] = field(
+        default_factory=dict
+    )  # a whole round: the irregularities by which it had to end, by atom
+    steps: dict[int, Step] = field(default_factory=dict)  # a whole round: draw -> what it was
+    hidden: set[tuple[Position, int]] = field(default_factory=set)  # cards that lie face down and shall
+    complete_at: Heard | None = None  # the act that completed the deal, once it has come
+    completes: Heard | None = None  # the same, known ahead when a whole round is judged
+    reveal: Heard[ev.CardTurned] | None = None  # the first lawfully hidden common card turned up, not by a player
+    explained: dict[tuple[str, int, int], Step] = field(default_factory=dict)
+    folding: bool = True
+    beyond: Sequence[Heard] = ()
+    _later: list[Heard] | None = None
 
-    def __init__(self, opened: ev.TableOpened, standing: Standing, settings: Mapping[str, Setting]) -> None:
-        self.opened = opened
-        self.settings = settings
-        self.decks = dict(standing.decks)
-        self.loads = dict(standing.loads)
-        self.assets = dict(standing.assets)
-        self.holding = standing.holding
-        self.installed = dict(standing.installed)
-        self.side = standing.side
-        self.uncounted = standing.stubs
-        self.stub_out = standing.stub_out
-        self.stub_left: tuple[Heard, str | None] | None = None  # out of the rack when this round was dealt
-        self.button = standing.button
-        self.turn = standing.turn
-        self.missed = standing.missed
-        self.astray: ButtonPlace | None = None  # where the button should have been put for this round, and was not
-        self.absent = dict(standing.absent)
-        self.seated = dict(standing.seated)
-        self.orders = standing.orders
-        self.button_then: ButtonPlace | None = None  # where it stood at the first draw
-        self.round: Heard | None = None
-        self.closed: Heard | None = None
-        self.over = False  # no later event can be of this round
-        self.first_draw: Heard | None = None
-        self.dealt_from: Load | None = None  # what the first card was drawn from
-        self.deck_doubts: tuple[DeckDoubt, ...] = ()  # what was wrong with it, as its shuffler told
-        self.sources: list[tuple[Heard, str]] = []  # the first draw from each deck
-        self.last_draw = 0
-        self.source: Source | None = None
-        self.draws: dict[int, Heard] = {}
-        self.placements: list[Heard] = []
-        self.placed: dict[int, Heard] = {}  # draw -> its latest placement
-        self.last_placed: Heard | None = None
-        self.faces: dict[tuple[Position, int], Facing] = {}
-        self.ups: list[Up] = []
-        self.cards: dict[str, int] = {}  # identity read -> draw
-        self.twice = False  # one identity was read of two draws
-        self.boxed: list[Heard] = []  # found face up in the source or in the stub
-        self.calls: list[Heard] = []
-        self.voids: list[Heard] = []
-        self.bets: list[Heard] = []
-        self.gates: list[Heard] = []  # what ended a stretch of the deal
-        self.turns: list[Heard] = []
-        self.settled: list[Heard] = []
-        self.wagers: dict[tuple[Seat, str], Wager] = {}
-        self.decided: set[Seat] = set()
-        self.decisions: list[Heard] = []
-        self.folded: dict[Seat, int] = {}  # seat -> betting rounds closed before
-        self.burned: list[Heard] = []
-        self.returned: dict[int, Heard] = {}
-        self.discarded: dict[int, Heard] = {}
-        self.collected: dict[Position, int] = {}
-        self.takes: list[Heard] = []  # cards taken up and counted
-        self.taken: dict[Position, Heard] = {}  # when a hand's cards were first taken up
-        self.touches: list[Heard] = []
-        self.handled: dict[Seat, Heard] = {}
-        self.viewed: dict[Seat, Heard] = {}
-        self.requested: dict[Seat, Heard] = {}
-        self.left: list[Heard] = []  # players who went away in this round
-        self.back: list[Heard] = []  # players who came back in this round
-        self.acks: list[Heard] = []
-        self.stubs: list[Heard] = []  # removed, counted, discarded
-        self.counts: list[Heard] = []  # of the stub
-        self.chosen: Hand | None = None
-        # What the explained plan says: kept by the engine beside each matching act.
-        self.terms: Terms | None = None
-        self.due: Step | None = None  # while folding: the step that is due next
-        self.plan: Plan = ()  # a whole round: the deal as it was due
-        self.endings: dict[str, Heard] = {}  # a whole round: the irregularities by which it had to end, by atom
-        self.steps = _NO_STEP  # a whole round: draw -> what it was
-        self.hidden: set[tuple[Position, int]] = set()  # cards that lie face down and shall
-        self.complete_at: Heard | None = None  # the act that completed the deal, once it has come
-        self.completes: Heard | None = None  # the same, known ahead when a whole round is judged
-        self.reveal: Heard | None = None  # the first lawfully hidden common card turned up, not by a player
-        self.explained: dict[tuple[str, int, int], Step] = {}
-        self.folding = True
-        self.beyond: Sequence[Heard] = ()
-        self._later: list[Heard] | None = None
+    @classmethod
+    def begin(cls, opened: ev.TableOpened, standing: Standing, settings: Mapping[str, Setting]) -> "Facts":
+        """The facts before a round's first event, with what stands from the rounds before."""
+        return cls(
+            opened,
+            settings,
+            decks=dict(standing.decks),
+            loads=dict(standing.loads),
+            assets=dict(standing.assets),
+            holding=standing.holding,
+            installed=dict(standing.installed),
+            side=standing.side,
+            uncounted=standing.stubs,
+            stub_out=standing.stub_out,
+            button=standing.button,
+            turn=standing.turn,
+            missed=standing.missed,
+            absent=dict(standing.absent),
+            seated=dict(standing.seated),
+            orders=standing.orders,
+        )
 
     def standing(self) -> Standing:
         """What of these facts outlives the round."""
@@ -145,16 +168,27 @@ class Facts:
         self.beyond = beyond
         self.folding = events is None
 
-    def later(self, after: Heard, *kinds: type[ev.Event]) -> Iterator[Heard]:
-        """Events of some types (none named: of any) after one, in order; none while folding."""
-        wanted = kinds or (ev.Event,)
+    @overload
+    def later(self, after: Heard, kind: type[A], /) -> Iterator[Heard[A]]: ...
+    @overload
+    def later(self, after: Heard, kind: type[A], other: type[B], /) -> Iterator[Heard[A | B]]: ...
+    @overload
+    def later(self, after: Heard, kind: type[A], other: type[B], third: type[C], /) -> Iterator[Heard[A | B | C]]: ...
+    @overload
+    def later(self, after: Heard, *kinds: type[ev.AnyEvent]) -> Iterator[Heard]: ...
+    def later(self, after: Heard, *kinds: type[Any]) -> Iterator[Heard[Any]]:
+        """Events of some types after one, in order; none while folding."""
         for heard in self._later or ():
-            if heard > after and isinstance(heard.event, wanted):
+            if heard > after and isinstance(heard.event, kinds):
                 yield heard
+
+    def after(self, moment: Heard) -> Iterator[Heard]:
+        """All events after a moment, in order; none while folding."""
+        return (heard for heard in self._later or () if heard > moment)
 
     def wait(self) -> tuple[Finding, ...]:
         """Only later events can tell: makes the engine judge the round as a whole."""
-        return (WAIT,) if self.folding else ()  # type: ignore[return-value]  # a mark, never read as a finding
+        return (WAIT,) if self.folding else ()
 
     # --- questions that several rule sets ask
 
@@ -219,9 +253,9 @@ class Facts:
         """How many cards lie at a position, each draw where it was last placed."""
         n = 0
         for h in self.placements:
-            draw = h.event.draw  # type: ignore[union-attr]  # a card.placed
+            draw = h.event.draw
             last = self.placed[draw].event if draw is not None else h.event
-            n += last.position == position  # type: ignore[union-attr]  # a card.placed
+            n += last.position == position
         return n
 
     # --- noting

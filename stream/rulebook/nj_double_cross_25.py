@@ -7,6 +7,8 @@ are shown and paid stands in sections that are not at hand, and is judged by not
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from stream.deal import events as ev
 from stream.deal.verdicts import Cause, Scope
 from stream.deal.words import Position, Seat, Setting
@@ -41,6 +43,7 @@ from stream.rulebook.steps import (
     Terms,
     Turn,
     Variant,
+    hand_of,
 )
 
 _PAIR: Final = 2
@@ -79,9 +82,10 @@ def procedure(on: Terms, _settings: Mapping[str, Setting]) -> Iterator[Due]:
     yield Offer("bet")
     for index in (1, 3, _TOP, _BOTTOM, 2):
         yield Turn("C", index)
-    for hand in (*on.seats, "D"):
+    hands: tuple[Position, ...] = (*on.seats, "D")
+    for hand in hands:
         for index in range(1, _PAIR + 1):
-            yield Turn(hand, index)  # type: ignore[arg-type]  # a seat or the dealer
+            yield Turn(hand, index)
     yield Settle(_AREAS)
 
 
@@ -140,7 +144,7 @@ def reading(d: Departure, f: Facts) -> Reading | None:
             either = f.setting("I-25-tb") == "either"
             return None if either else Reading(scope=_CENTRE, interpretations=("I-25-tb",), severity="minor")
         due = step.part if step is not None and d.edit == "swapped" else "cross"
-        return Reading(scope=_CENTRE) if due == "cross" else _hand(due, step.position if step else None)
+        return Reading(scope=_CENTRE) if due == "cross" else _hand(due, hand_of(step))
     if d.edit == "swapped":
         dealer = d.step is not None and d.step.part == "dealer"
         return _hand("dealer", "D") if dealer else Reading(atom="25.7(c)1")
@@ -148,21 +152,14 @@ def reading(d: Departure, f: Facts) -> Reading | None:
         return Reading()
     at = d.position
     early = d.edit == "moved" and d.other is None
-    if (
-        at is None
-        and (d.edit in ("extra", "wrong_face") or early)
-        and d.act is not None
-        and d.act.position not in ("burn", "gate")
-    ):
-        at = d.act.position  # type: ignore[assignment]  # a position
-    if at is None and d.step is not None:
-        at = d.step.position  # type: ignore[assignment]  # a deal's
-    return _hand(d.part, at)
+    if at is None and (d.edit in ("extra", "wrong_face") or early) and d.act is not None:
+        at = d.act.lies
+    return _hand(d.part, at or hand_of(d.step))
 
 
-def _hand(part: str, at: str | None) -> Reading:
+def _hand(part: str, at: Position | None) -> Reading:
     atom = "25.7(c)2" if part == "dealer" else "25.7(c)1"
-    return Reading(atom=atom, scope=Scope("hand", position=at) if at else Scope("round"))  # type: ignore[arg-type]  # a position
+    return Reading(atom=atom, scope=Scope("hand", position=at) if at else Scope("round"))
 
 
 _checks: Final = Checks()
@@ -205,7 +202,7 @@ def stacked_deck(f: Facts, h: Heard) -> Sequence[Finding]:
             Finding(
                 atom="25.7(a)-2", deciding=h, scope=scope, deck=load.deck, cause="order" if near else None,
                 supporting=(load.heard, *((ended,) if ended else ())),
-                observed=f"Deck {load.deck} was dealt; no shuffle of it was seen complete before it was put in the shoe.",
+                observed=f"Deck {load.deck} was dealt; no complete shuffle of it was seen before it was loaded.",
                 absence=Absence("shuffler", begin.when if begin else 0, load.heard.when),
             )
         ]  # fmt: skip
@@ -216,7 +213,8 @@ def stacked_deck(f: Facts, h: Heard) -> Sequence[Finding]:
     said = f"Deck {load.deck} was put in the shoe by {who}."
     return [
         Finding(
-            atom="25.7(a)-2", deciding=h, supporting=(load.heard,), scope=scope, deck=load.deck, cause=cause, observed=said
+            atom="25.7(a)-2", deciding=h, supporting=(load.heard,), scope=scope, deck=load.deck, cause=cause,
+            observed=said,
         )
     ]  # fmt: skip
 
@@ -249,7 +247,7 @@ def antes_before_call(f: Facts, h: Heard) -> Sequence[Finding]:
     if f.folding:
         return f.wait()
     drawn = f.first_draw or next(f.later(h, ev.CardDrawn), None)
-    again = next((c for c in f.later(h, ev.Announced) if c.event.what == "no_more_bets"), None)  # type: ignore[union-attr]  # announced
+    again = next((c for c in f.later(h, ev.Announced) if c.event.what == "no_more_bets"), None)
     if drawn is None or (again is not None and again < drawn):
         return LAWFUL
     call = f.calls[-1]
@@ -287,8 +285,8 @@ def _deck_scope(f: Facts) -> Scope:
     return Scope("deck", deck=f.deck)
 
 
-def _stub(f: Facts, h: Heard, atom: str, said: str, **more: object) -> Finding:
-    return Finding(atom=atom, deciding=h, scope=_deck_scope(f), deck=f.deck, observed=said, **more)  # type: ignore[arg-type]  # fields of a finding
+def _stub(f: Facts, h: Heard, atom: str, said: str) -> Finding:
+    return Finding(atom=atom, deciding=h, scope=_deck_scope(f), deck=f.deck, observed=said)
 
 
 @_checks.on(ev.StubRemoved, ev.StubDiscarded, atoms=["25.7(d)"])
@@ -302,21 +300,13 @@ def after_the_deal(f: Facts, h: Heard) -> Sequence[Finding]:
     if more is None:
         return LAWFUL
     cause: Cause | None = "order" if unsure(h, more) else None
-    return [
-        _stub(
-            f,
-            h,
-            "25.7(d)",
-            "The stub left the shoe while cards were still to be dealt.",
-            cause=cause,
-            supporting=(more,),
-        )
-    ]
+    found = _stub(f, h, "25.7(d)", "The stub left the shoe while cards were still to be dealt.")
+    return [replace(found, cause=cause, supporting=(more,))]
 
 
-def _first_placements(f: Facts, p: Heard) -> tuple[Heard, ...]:
+def _first_placements(f: Facts, p: Heard[ev.CardPlaced]) -> tuple[Heard, ...]:
     """The placement itself, unless it only moves a card that lies already."""
-    draw = p.event.draw  # type: ignore[union-attr]  # a card.placed
+    draw = p.event.draw
     return () if draw is not None and draw in f.placed else (p,)
 
 
@@ -347,21 +337,23 @@ def out_in_time(f: Facts, h: Heard) -> Sequence[Finding]:
     if f.source != "manual_shoe" or f.stubs or f.voids or f.complete_at is None:
         return LAWFUL
     if isinstance(e, ev.CardTurned):
-        first = next((t for t in f.turns if t.event.position == "C" and t.event.facing == "up"), None)  # type: ignore[union-attr]  # turned
+        first: Heard | None = next((t for t in f.turns if t.event.position == "C" and t.event.facing == "up"), None)
         due = f.setting("I-25-d") == "turn" and first is h
     else:
-        first = next((t for t in f.settled if t.event.outcome != "returned"), None)  # type: ignore[union-attr]  # settled
+        first = next((t for t in f.settled if t.event.outcome != "returned"), None)
         due = f.setting("I-25-d") == "settlement" and first is h
     if not due:
         return LAWFUL
     near = next((x for x in f.later(h, ev.StubRemoved, ev.StubDiscarded) if unsure(x, h)), None)
     return [
-        _stub(
-            f, h, "25.7(d)", "Play went on and the stub had not been taken out of the shoe.",
-            cause="order" if near else None, supporting=(near,) if near else (), interpretations=("I-25-d",),
+        replace(
+            _stub(f, h, "25.7(d)", "Play went on and the stub had not been taken out of the shoe."),
+            cause="order" if near else None,
+            supporting=(near,) if near else (),
+            interpretations=("I-25-d",),
             absence=Absence("stub", f.complete_at.when, h.when),
         )
-    ]  # fmt: skip
+    ]
 
 
 @_checks.on(FirstDraw, atoms=["25.7(e)1"])
@@ -373,7 +365,8 @@ def racked_after_count(f: Facts, h: Heard) -> Sequence[Finding]:
     said = "The next round was dealt and the counted stub had not been put in the discard rack."
     return [
         Finding(
-            atom="25.7(e)1", deciding=h, supporting=(counted,), scope=Scope("deck", deck=deck), deck=deck, observed=said,
+            atom="25.7(e)1", deciding=h, supporting=(counted,), scope=Scope("deck", deck=deck), deck=deck,
+            observed=said,
             absence=Absence("stub", counted.when, h.when),
         )
     ]  # fmt: skip
@@ -397,7 +390,8 @@ def counted_in_time(f: Facts, h: Heard) -> Sequence[Finding]:
         said += " A counting shuffler had done the deck of some of them, and no count was received."
         return [
             Finding(
-                atom="25.7(f)-ex", deciding=h, scope=_deck_scope(f), deck=f.deck, cause="coverage", interpretations=("I-25-f", "I-25-5r"),
+                atom="25.7(f)-ex", deciding=h, scope=_deck_scope(f), deck=f.deck, cause="coverage",
+                interpretations=("I-25-f", "I-25-5r"),
                 observed=said,
             )
         ]  # fmt: skip
@@ -440,7 +434,7 @@ def count_is_right(f: Facts, h: Heard) -> Sequence[Finding]:
     out = f.last_draw - len(f.returned)
     seats = f.terms.seats if f.terms else f.staked("ante")
     areas: dict[Position, int] = {**dict.fromkeys(seats, _PAIR), "D": _PAIR, "C": _CROSS}
-    lies: dict[Position, int] = {p: f.counted(p) for p in {*areas, *(x.event.position for x in f.placements)}}  # type: ignore[union-attr]  # placed
+    lies: dict[Position, int] = {p: f.counted(p) for p in {*areas, *(x.event.position for x in f.placements)}}
     wrong = sorted(p for p, n in lies.items() if n != areas.get(p, 0))
     whole = counted.count + out == size
     if counted.count == size - sum(areas.values()) or (whole and not wrong):
@@ -448,17 +442,13 @@ def count_is_right(f: Facts, h: Heard) -> Sequence[Finding]:
     said = f"The stub was counted as {counted.count}; with {out} cards dealt that makes {counted.count + out}."
     if _unread(f):
         said += " Where some of the dealt cards lie was not read."
-        return [_count(f, h, "25.7(e)2-m", said, reading, cause="coverage")]
+        return [replace(_count(f, h, "25.7(e)2-m", said, reading), cause="coverage")]
     if not wrong:
-        return [_count(f, h, "25.7(e)2-d", said, reading, affected=affected_by(f.tally))]
+        return [replace(_count(f, h, "25.7(e)2-d", said, reading), affected=affected_by(f.tally))]
     said += f" The number of cards is not right at {', '.join(wrong)}."
     both = () if whole else ("I-25-both",)
-    return [
-        _count(
-            f, h, "25.7(e)2-m", said, (*reading, *both), positions=tuple(wrong),
-            follows=("25.7(c)1", "25.7(c)2", "25.7(c)3"),
-        )
-    ]  # fmt: skip
+    found = _count(f, h, "25.7(e)2-m", said, (*reading, *both))
+    return [replace(found, positions=tuple(wrong), follows=("25.7(c)1", "25.7(c)2", "25.7(c)3"))]
 
 
 def _unread(f: Facts) -> bool:
@@ -467,8 +457,8 @@ def _unread(f: Facts) -> bool:
     return len(f.placements) + away < f.last_draw
 
 
-def _count(f: Facts, h: Heard, atom: str, said: str, readings: tuple[str, ...], **more: object) -> Finding:
-    return Finding(atom=atom, deciding=h, observed=said, interpretations=readings, deck=f.deck, **more)  # type: ignore[arg-type]  # fields of a finding
+def _count(f: Facts, h: Heard, atom: str, said: str, readings: tuple[str, ...]) -> Finding:
+    return Finding(atom=atom, deciding=h, observed=said, interpretations=readings, deck=f.deck)
 
 
 @_duties.of("25.7(e)2-m")
@@ -477,7 +467,7 @@ def hands_void(f: Facts, x: Finding) -> Fulfilment:
     lost = won_or_lost(settlements(f, x.deciding))
     if lost is not None:
         return breached(lost, "A wager was paid or collected.")
-    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)  # type: ignore[union-attr]  # announced
+    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
     back = given_back(f, x.deciding)
     left = [w for w in f.wagers.values() if w.amount > 0 and not w.settled]
     if (void is not None or back) and not left:
@@ -496,7 +486,7 @@ def void_and_off_the_table(f: Facts, x: Finding) -> Fulfilment:
     if lost is not None:
         return breached(lost, "A wager was paid or collected.")
     for h in onward(f, x.deciding, ev.DeckRemoved, ev.DeckLoaded):
-        if h.event.deck != f.deck:  # type: ignore[union-attr]  # one of the two
+        if h.event.deck != f.deck:
             continue
         if isinstance(h.event, ev.DeckLoaded):
             return breached(h, "The deck was loaded again.")
@@ -533,7 +523,7 @@ def deck_removed(f: Facts, x: Finding) -> Fulfilment:
     """(f): that deck leaves the table before a card is dealt from it."""
     deck = x.scope.deck
     draw = next_draw_of(f, deck, x.deciding)
-    off = next((h for h in onward(f, x.deciding, ev.DeckRemoved) if h.event.deck == deck), None)  # type: ignore[union-attr]  # removed
+    off = next((h for h in onward(f, x.deciding, ev.DeckRemoved) if h.event.deck == deck), None)
     if off is not None and (draw is None or off < draw):
         return remedied(off, said="The deck left the table.")
     if draw is not None:
@@ -554,20 +544,19 @@ def advice(f: Facts) -> Iterator[Advice]:
             code="stub_count_overdue", scope=_deck_scope(f), deciding=racked, severity="minor",
             what="The stub of one deck was not counted in five of its rounds in a row.",
             expected="Each deck's stub is counted now and then; the text counts the rounds of the table.",
-            observed=f"Five stubs of deck {f.deck} in a row went to the rack uncounted; those of another deck were counted.",
+            observed=f"Five stubs of deck {f.deck} in a row went to the rack uncounted; the other's were counted.",
         )  # fmt: skip
     judged = f.source == "manual_shoe" and "miscounted" not in f.deck_doubts and not _unread(f)
     if f.counts and f.deck and f.terms is not None and judged:
         last = f.counts[-1]
         assert isinstance(last.event, ev.StubCounted)
         total = last.event.count + f.last_draw - len(f.returned)
-        misdealt = any(
-            f.counted(p) != n for p, n in (*((s, _PAIR) for s in f.terms.seats), ("D", _PAIR), ("C", _CROSS))
-        )
+        areas: dict[Position, int] = {**dict.fromkeys(f.terms.seats, _PAIR), "D": _PAIR, "C": _CROSS}
+        misdealt = any(f.counted(p) != n for p, n in areas.items())
         if total != f.size_of(f.deck) and misdealt:
             yield Advice(
                 code="deck_integrity", scope=_deck_scope(f), deciding=last, severity="critical",
                 what="A misdealt round was counted, and its deck is not whole either.",
-                expected="A deck holds its number of cards; the text orders its removal only where nothing was misdealt.",
+                expected="A deck is whole; the text orders its removal only where nothing was misdealt.",
                 observed=f"Stub and cards dealt make {total}.", affected=affected_by(f.tally),
             )  # fmt: skip

@@ -246,7 +246,7 @@ def over_the_container(f: Facts, h: Heard) -> Sequence[Finding]:
         return f.wait() if held.zone == "away" else LAWFUL
     if f.folding:
         return f.wait()
-    for x in f.later(h):
+    for x in f.after(h):
         if isinstance(x.event, ev.RoundClosed):
             break
         if x.when - h.at > tolerance * MS:
@@ -419,7 +419,7 @@ def turned_before_settlement(f: Facts, h: Heard) -> Sequence[Finding]:
     assert isinstance(settled, ev.WagerSettled)
     if settled.outcome == "returned" or settled.area not in _WAGERS or f.voids or f.complete_at is None:
         return LAWFUL
-    first = next(s for s in f.settled if s.event.outcome != "returned")  # type: ignore[union-attr]  # wager.settled
+    first = next(s for s in f.settled if s.event.outcome != "returned")
     if first is not h or not any(p == "C" and f.faces.get((p, i)) == "down" for p, i in f.hidden):
         return LAWFUL
     turn = next((t for t in f.later(h, ev.CardTurned) if unsure(t, h)), None)

@@ -10,7 +10,7 @@ from typing import Final
 from stream.deal import events as ev
 from stream.deal.cards import RANKS, UNSEEN
 from stream.deal.verdicts import Cause, Scope
-from stream.deal.words import SEATS, ButtonPlace, Facing, Kind, Position, Seat, Setting
+from stream.deal.words import SEATS, ButtonPlace, Facing, Kind, Position, Seat, Sense, Setting
 from stream.rulebook.checks import LAWFUL, Checks, FirstDraw
 from stream.rulebook.duties import (
     HAND_ENDS,
@@ -30,9 +30,10 @@ from stream.rulebook.duties import (
     voids,
     won_or_lost,
 )
-from stream.rulebook.facts import Facts, Up
+from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Advice, Finding, Fulfilment, Reading
 from stream.rulebook.heard import Heard, unsure
+from stream.rulebook.marks import Up
 from stream.rulebook.noting import successor
 from stream.rulebook.steps import (
     Announce,
@@ -47,6 +48,7 @@ from stream.rulebook.steps import (
     Terms,
     Turn,
     Variant,
+    hand_of,
 )
 
 _AREAS: Final = ("ante", "bet", "bonus")
@@ -91,12 +93,13 @@ def terms(f: Facts) -> Terms:
         e = h.event
         if isinstance(e, ev.Announced) and e.what in HAND_ENDS and e.position is not None:
             held.setdefault(e.position, _cards_at(f, e.position, h))
-    ended = next((v for v in f.voids if v.event.what in ROUND_ENDS), None)  # type: ignore[union-attr]  # announced
+    ended = next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
     for hand, taken in f.taken.items():
         if ended is not None and taken > ended:
             continue
         held.setdefault(hand, _cards_at(f, hand, taken))
-    for hand in (*seats, "D"):
+    hands: tuple[Position, ...] = (*seats, "D")
+    for hand in hands:
         if hand not in held and len(_hole_ups(f, hand)) == _HOLE and _cards_at(f, hand, None) == _HOLE:
             held[hand] = _HOLE  # both up and no third: dead, called so or not
     return Terms(seats, first, tuple(sorted(held.items())))
@@ -119,7 +122,7 @@ def _cards_at(f: Facts, hand: Position, before: Heard | None) -> int:
 
 
 def _hole_ups(f: Facts, hand: Position) -> set[int]:
-    third = next((h for h in f.placements if h.event.position == hand and h.event.index == _HOLE + 1), None)  # type: ignore[union-attr]  # placed
+    third = next((h for h in f.placements if h.event.position == hand and h.event.index == _HOLE + 1), None)
     ups = (u for u in f.ups if u.position == hand and u.index <= _HOLE and u.by != "player")
     return {u.index for u in ups if third is None or u.heard < third}
 
@@ -179,15 +182,13 @@ def variants(plan: Plan, on: Terms, _seats: int) -> Iterator[Variant]:
     for hand in hands:
         if sum(s.position == hand for s in streets) > 1:
             rest = tuple(s for s in plan if s.position != hand)
-            yield Variant(f"without_{hand}", "hand", rest, hand)
+            yield Variant(f"without_{hand}", "hand", rest, hand, f"No card was dealt to {hand}.")
 
 
 def _resorted(plan: Plan, order: list[Position]) -> Plan:
     """The same steps, each street from another hand on."""
     place = {hand: i for i, hand in enumerate(order)}
-    return tuple(
-        sorted(plan, key=lambda s: (_rank(plan, s), place.get(s.position, 0) if isinstance(s, Deal) else 0))  # type: ignore[arg-type]  # a deal's
-    )
+    return tuple(sorted(plan, key=lambda s: (_rank(plan, s), place.get(s.position, 0) if isinstance(s, Deal) else 0)))
 
 
 def _rank(plan: Plan, step: object) -> int:
@@ -206,21 +207,21 @@ def reading(d: Departure, f: Facts) -> Reading | None:
         step = f.explained.get(d.act.heard[1:4]) if d.act else None
         first = next(iter(_missed_burns(f)), None)
         return Reading() if first is None or step is None or step.street <= first else None
-    hand = d.position or (d.act.position if d.edit == "extra" and d.act else d.step.position if d.step else None)
-    if hand in ("burn", "gate", None):
+    hand = d.position or (d.act.lies if d.edit == "extra" and d.act else hand_of(d.step))
+    if hand is None:
         return Reading() if d.edit in ("unplaced", "lost") else None
     if d.part == "order":
         return None
     if d.edit == "extra":
-        return _surplus(hand, d.act.heard if d.act else None, f)  # type: ignore[arg-type]  # a position
+        return _surplus(hand, d.act.heard if d.act else None, f)
     if hand != "D" and f.setting("I-33-df") == "d" and d.edit in ("skipped", "variant"):
-        return Reading(atom="33.12(d)", scope=Scope("hand", position=hand), interpretations=("I-33-df",))  # type: ignore[arg-type]  # a position
+        return Reading(atom="33.12(d)", scope=Scope("hand", position=hand), interpretations=("I-33-df",))
     return Reading(interpretations=("I-33-df",) if d.edit in ("skipped", "variant") and hand != "D" else ())
 
 
 def _surplus(hand: Position, act: Heard | None, f: Facts) -> Reading | None:
     """One card too many at a hand."""
-    called = (h for h in f.voids if h.event.what in HAND_ENDS and h.event.position == hand)  # type: ignore[union-attr]  # announced
+    called = (h for h in f.voids if h.event.what in HAND_ENDS and h.event.position == hand)
     dead = any(act is None or h < act for h in called)
     in_deal = f.terms is not None and (hand == "D" or hand in f.terms.seats)
     if dead or f.terms is None or not in_deal or (hand in dict(f.terms.held) and len(_hole_ups(f, hand)) == _HOLE):
@@ -257,7 +258,7 @@ def _card_of(f: Facts, position: Position, index: int) -> int:
     return index
 
 
-def _third(f: Facts, hand: Position, before: Heard | None = None) -> Heard | None:
+def _third(f: Facts, hand: Position, before: Heard | None = None) -> Heard[ev.CardPlaced] | None:
     """The placement of a hand's third card (if it came before a moment)."""
     for h in [*f.placements, *f.later(f.placements[-1], ev.CardPlaced)] if f.placements else []:
         e = h.event
@@ -405,7 +406,7 @@ def third_card_down(f: Facts, x: Finding) -> Fulfilment:
     if void is not None and (third is None or void < third):
         return breached(void, "The hand or the round was given up for it.")
     if third is not None:
-        up = third.event.facing == "up"  # type: ignore[union-attr]  # a card.placed
+        up = third.event.facing == "up"
         if up:
             return breached(third, "The third card of that hand was dealt face up.")
         return remedied(third, said="The third card of that hand was dealt face down.")
@@ -424,7 +425,7 @@ def dead_hand(f: Facts, x: Finding) -> Fulfilment:
     called = voids(f, x.deciding, HAND_ENDS, hand)
     more = next(
         (p for p in f.later(x.deciding, ev.CardPlaced) if p.event.position == hand and not _moved(f, p)),
-        None,  # type: ignore[union-attr]  # placed
+        None,
     )
     if more is not None:
         return breached(more, "The hand was dealt a further card.")
@@ -439,7 +440,7 @@ def dead_hand(f: Facts, x: Finding) -> Fulfilment:
     wrong = _dead_wager(f, x, hand)
     if wrong is not None:
         return breached(wrong, "A wager of the dead hand was won or lost.")
-    racked = next((r for r in f.later(x.deciding, ev.CardsDiscarded) if r.event.position in (hand, None)), None)  # type: ignore[union-attr]  # discarded
+    racked = next((r for r in f.later(x.deciding, ev.CardsDiscarded) if r.event.position in (hand, None)), None)
     if called is None or racked is None:
         if f.closed is not None and f.sees("discards"):
             return breached(f.closed, "The hand was not called dead and racked.")
@@ -459,7 +460,7 @@ def _staked(f: Facts, hand: Position) -> bool:
 
 
 def _dead_wager(f: Facts, x: Finding, hand: Position) -> Heard | None:
-    """A wager of the dead hand that was paid or collected; a bonus is its own matter where it wins or is not known to."""
+    """A wager of the dead hand that was paid or collected; a bonus that wins, or may, is a matter of its own."""
     if hand == "D":
         return None
     for h in settlements(f, x.deciding, seat=hand):
@@ -474,9 +475,9 @@ def _dead_wager(f: Facts, x: Finding, hand: Position) -> Heard | None:
     return None
 
 
-def _moved(f: Facts, p: Heard) -> bool:
+def _moved(f: Facts, p: Heard[ev.CardPlaced]) -> bool:
     """Whether a placement only moves a card that lay already."""
-    draw = p.event.draw  # type: ignore[union-attr]  # a card.placed
+    draw = p.event.draw
     return draw is not None and p not in f.placements
 
 
@@ -490,7 +491,7 @@ def bonus_settled(f: Facts, x: Finding) -> Fulfilment:
     """(a): a winning jacks plus bonus of a dead hand is paid all the same."""
     for h in f.later(x.deciding, ev.WagerSettled, ev.WagerRemoved):
         e = h.event
-        if (e.seat, e.area) != (x.scope.position, "bonus"):  # type: ignore[union-attr]  # one of the two
+        if (e.seat, e.area) != (x.scope.position, "bonus"):
             continue
         if isinstance(e, ev.WagerSettled) and e.outcome == "paid":
             return remedied(h, said="The bonus was paid.")
@@ -506,9 +507,9 @@ def stays_active(f: Facts, x: Finding) -> Fulfilment:
     void = over_reaction(f, x.deciding, hand)
     if void is not None:
         return breached(void, "The hand or the round was ended for it.")
-    fold = next((d for d in f.decisions if d.event.seat == hand and d.event.act == "fold"), None)  # type: ignore[union-attr]  # decided
+    fold = next((d for d in f.decisions if d.event.seat == hand and d.event.act == "fold"), None)
     for h in f.later(x.deciding, ev.CardsCollected):
-        taken = h.event.position == hand and (fold is None or fold > h)  # type: ignore[union-attr]  # collected
+        taken = h.event.position == hand and (fold is None or fold > h)
         if taken and not _revealed(f, h) and f.ending is None:
             return breached(h, "The dealer took up the hand before the showdown.")
     if f.closed is not None and not _ended_otherwise(f):
@@ -558,8 +559,8 @@ def _draw_of(f: Facts, h: Heard) -> int | None:
     assert isinstance(e, ev.CardDrawn | ev.CardSeen)
     if e.draw is not None:
         return e.draw
-    drawn = next((d for d in f.later(h, ev.CardDrawn) if d.event.face_up), None)  # type: ignore[union-attr]  # drawn
-    return drawn.event.draw if drawn is not None else None  # type: ignore[union-attr]  # drawn
+    drawn = next((d for d in f.later(h, ev.CardDrawn) if d.event.face_up), None)
+    return drawn.event.draw if drawn is not None else None
 
 
 @_duties.of("33.12(b)-1")
@@ -567,9 +568,9 @@ def racked_unused(f: Facts, x: Finding) -> Fulfilment:
     """(b): the card goes to the rack, and the next one takes its place."""
     draw = _draw_of(f, x.deciding)
     second = next((b for b in f.boxed if b > x.deciding and (f.completes is None or b < f.completes)), None)
-    for h in f.later(x.deciding, ev.CardPlaced, ev.CardBurned, ev.CardReturned, ev.CardsDiscarded):
+    for h in _used(f, x.deciding):
         e = h.event
-        mine = e.draw == draw if draw is not None else isinstance(e, ev.CardsDiscarded) and e.draw is not None  # type: ignore[union-attr]  # all have it
+        mine = e.draw == draw if draw is not None else isinstance(e, ev.CardsDiscarded) and e.draw is not None
         if not mine:
             continue
         if second is not None and h > second:
@@ -592,8 +593,19 @@ def racked_unused(f: Facts, x: Finding) -> Fulfilment:
     return OPEN
 
 
-def _absent(sense: str, x: Finding, end: Heard) -> Absence:
-    return Absence(sense, x.deciding.when, end.when)  # type: ignore[arg-type]  # a sense
+_Use = ev.CardPlaced | ev.CardBurned | ev.CardReturned | ev.CardsDiscarded
+
+
+def _used(f: Facts, after: Heard) -> list[Heard[_Use]]:
+    """What was done with cards that had left the source, after a moment and in order."""
+    return sorted(
+        [*f.later(after, ev.CardPlaced, ev.CardBurned), *f.later(after, ev.CardReturned, ev.CardsDiscarded)],
+        key=lambda h: h[:4],
+    )
+
+
+def _absent(sense: Sense, x: Finding, end: Heard) -> Absence:
+    return Absence(sense, x.deciding.when, end.when)
 
 
 @_duties.of("33.12(b)-2")
@@ -608,12 +620,11 @@ def misdeal_and_reshuffled(f: Facts, x: Finding) -> Fulfilment:
     return _ended_and_reshuffled(f, x, goes_on=(ev.PlayerDecided,))
 
 
-def _ended_and_reshuffled(f: Facts, x: Finding, *, goes_on: tuple[type[ev.Event], ...]) -> Fulfilment:
+def _ended_and_reshuffled(f: Facts, x: Finding, *, goes_on: tuple[type[ev.AnyEvent], ...]) -> Fulfilment:
     """The round is ended before anything shows that it goes on, every wager goes back, the deck is shuffled."""
-    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)  # type: ignore[union-attr]  # announced
-    on = next(
-        (h for h in f.later(x.deciding, *goes_on) if not (isinstance(h.event, ev.CardPlaced) and _moved(f, h))), None
-    )
+    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
+    moved = {h[1:4] for h in f.later(x.deciding, ev.CardPlaced) if _moved(f, h)}
+    on = next((h for h in f.after(x.deciding) if isinstance(h.event, goes_on) and h[1:4] not in moved), None)
     if on is not None and (void is None or on < void):
         return breached(on, "Play went on.")
     lost = won_or_lost(settlements(f, x.deciding))
@@ -656,16 +667,16 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.folding:
         return f.wait()
-    if step is None and any(p.event.draw == e.draw for p in f.later(h, ev.CardPlaced, ev.CardBurned)):  # type: ignore[union-attr]  # both have it
+    if step is None and any(p.event.draw == e.draw for p in f.later(h, ev.CardPlaced, ev.CardBurned)):
         return LAWFUL  # a card too many at a hand, or in the rack, is judged there
     due = step or next((f.steps[d] for d in sorted(f.steps) if d > e.draw), None)
-    if any(v.event.what in ROUND_ENDS for v in f.voids):  # type: ignore[union-attr]  # announced
+    if any(v.event.what in ROUND_ENDS for v in f.voids):
         return LAWFUL
     if due is not None and due.gate <= len(f.bets):
         return LAWFUL
     early = f.later(h, ev.BettingClosed)
     near = next((b for b in early if unsure(b, h)), None)
-    seen = any(s.event.draw == e.draw and s.event.place == "drawn" for s in f.later(h, ev.CardSeen))  # type: ignore[union-attr]  # seen
+    seen = any(s.event.draw == e.draw and s.event.place == "drawn" for s in f.later(h, ev.CardSeen))
     text: Cause | None = (
         "text" if (due is None and f.complete_at is not None) or (seen and f.setting("I-33-cexp") == "text") else None
     )
@@ -720,11 +731,11 @@ def used_as_next(f: Facts, x: Finding) -> Fulfilment:
     """(c): that card is the next one used, for whatever the next card is due."""
     draw = x.scope.draw
     void = voids(f, x.deciding)
-    for h in f.later(x.deciding, ev.CardPlaced, ev.CardBurned, ev.CardReturned, ev.CardsDiscarded):
+    for h in _used(f, x.deciding):
         if void is not None and void < h:
             break
         e = h.event
-        number = e.draw  # type: ignore[union-attr]  # all have it
+        number = e.draw
         if isinstance(e, ev.CardsDiscarded | ev.CardReturned):
             if number == draw:
                 return breached(h, "It was not used.")
@@ -762,7 +773,7 @@ def hand_void(f: Facts, x: Finding) -> Fulfilment:
 
 def _ended_otherwise(f: Facts) -> bool:
     """Whether the round was ended for a cause of its own: what else was due in it is moot."""
-    return f.ending is not None and any(v.event.what in ROUND_ENDS for v in f.voids)  # type: ignore[union-attr]  # announced
+    return f.ending is not None and any(v.event.what in ROUND_ENDS for v in f.voids)
 
 
 def _missed_burns(f: Facts) -> list[int]:
@@ -804,7 +815,7 @@ def button_moved(f: Facts, h: Heard) -> Sequence[Finding]:
     if f.astray is None:
         return LAWFUL
     moves = (m for m in f.later(h, ev.ButtonMoved) if unsure(m, h))
-    near = next((m for m in moves if m.event.to == f.astray), None)  # type: ignore[union-attr]  # moved
+    near = next((m for m in moves if m.event.to == f.astray), None)
     return [
         Finding(
             atom="33.12(g)", deciding=h, interpretations=("I-33-g",), cause="order" if near else None,
@@ -914,7 +925,7 @@ def shuffled_anew(f: Facts, x: Finding) -> Fulfilment:
     """(i): a new cycle is completed before a card of that deck is dealt (I-33-i)."""
     deck = x.scope.deck
     draw = next_draw_of(f, deck, x.deciding)
-    ends = [c for c in onward(f, x.deciding, ev.ShuffleCompleted) if c.event.deck == deck]  # type: ignore[union-attr]  # completed
+    ends = [c for c in onward(f, x.deciding, ev.ShuffleCompleted) if c.event.deck == deck]
     near = next((c for c in ends if draw is not None and c > draw and unsure(c, draw)), None)
     if near is not None and draw is not None:
         return Fulfilment(outcome="breached", by=(draw, near), cause="order", said="It was dealt as the shuffle ended.")
@@ -951,7 +962,7 @@ def auto_shoe_stopped(f: Facts, h: Heard) -> Sequence[Finding]:
     return [
         Finding(
             atom="33.12(j)", deciding=h, interpretations=readings, cause="order" if near else None,
-            observed="The automated dealing shoe " + ("jammed." if isinstance(e, ev.ShoeJammed) else "stopped dealing."),
+            observed="The automated shoe " + ("jammed." if isinstance(e, ev.ShoeJammed) else "stopped dealing."),
         )
     ]  # fmt: skip
 
@@ -971,7 +982,7 @@ def other_dealing(f: Facts, h: Heard) -> Sequence[Finding]:
     machines = [f.installed[k] for k in kinds if k in f.installed]
     if e.source == "auto_shoe" or not machines:
         return LAWFUL
-    if any(d is not h and d.event.source == e.source for d in f.draws.values()):  # type: ignore[union-attr]  # drawn
+    if any(d is not h and d.event.source == e.source for d in f.draws.values()):
         return LAWFUL  # told at the first card from there
     return [_still_there(f, h, m, f"dealt from {_SOURCE[e.source]}") for m in machines]
 
@@ -996,11 +1007,12 @@ def _still_there(f: Facts, h: Heard, machine: Heard, how: str) -> Finding:
     e = machine.event
     assert isinstance(e, ev.DeviceInstalled)
     name = e.asset or e.kind
-    gone = (r for r in f.later(h, ev.DeviceRemoved) if r.event.kind == e.kind)  # type: ignore[union-attr]  # removed
+    gone = (r for r in f.later(h, ev.DeviceRemoved) if r.event.kind == e.kind)
     near = next((r for r in gone if unsure(r, h)), None)
     return Finding(
         atom="33.12(k)", deciding=h, cause="order" if near else None,
         absence=Absence("installations", machine.when, h.when),
-        supporting=(machine,) if near is None else (machine, near), scope=Scope("device", device=name), interpretations=("I-33-k",),
+        supporting=(machine,) if near is None else (machine, near), scope=Scope("device", device=name),
+        interpretations=("I-33-k",),
         observed=f"Cards were {how} while {name} was still on the table.",
     )  # fmt: skip

@@ -1,40 +1,19 @@
 """How each type of event changes the facts of a round: one function a type, nothing judged."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
 from stream.deal import events as ev
 from stream.deal.cards import UNSEEN
-from stream.deal.words import ButtonPlace, By, Position, Seat, Source
+from stream.deal.words import ButtonPlace, Position, Seat, Source
 from stream.rulebook.heard import Heard
+from stream.rulebook.marks import Up, Wager
 from stream.rulebook.standing import DeckFacts, Load, Stubs, Tally
 
 if TYPE_CHECKING:
     from stream.rulebook.facts import Facts
-
-
-class Wager:
-    """Chips on one area, in minor units."""
-
-    __slots__ = ("amount", "placed", "settled", "touched")
-
-    def __init__(self, placed: Heard) -> None:
-        self.amount = 0
-        self.placed = placed
-        self.touched = placed  # the last event that changed it
-        self.settled = False
-
-
-class Up(NamedTuple):
-    """A card showed its face: placed face up, or turned up by somebody."""
-
-    position: Position
-    index: int
-    heard: Heard
-    by: By
-    turned: bool
 
 
 def is_call(heard: Heard) -> bool:
@@ -49,15 +28,15 @@ def successor(place: ButtonPlace, seats: tuple[Seat, ...]) -> ButtonPlace:
     return next((s for s in seats if s > place), "D")
 
 
-def _round_opened(f: "Facts", h: Heard, _e: ev.RoundOpened) -> None:
+def _round_opened(f: "Facts", h: Heard[ev.RoundOpened], _e: ev.RoundOpened) -> None:
     f.round = h
 
 
-def _round_closed(f: "Facts", h: Heard, _e: ev.RoundClosed) -> None:
+def _round_closed(f: "Facts", h: Heard[ev.RoundClosed], _e: ev.RoundClosed) -> None:
     if f.round is None or f.closed is not None:
         return
     f.closed = h
-    f.orders = tuple(o for o in f.orders if o.event.order != "play_first")  # type: ignore[union-attr]  # directed; it holds for one round
+    f.orders = tuple(o for o in f.orders if o.event.order != "play_first")
     deck = f.dealt_from.deck if f.dealt_from else None
     if deck is not None and isinstance(f.round.event, ev.RoundOpened):
         facts = f.decks.get(deck, DeckFacts())
@@ -72,13 +51,13 @@ def _tallied(f: "Facts", before: Tally | None, rnd: str) -> Tally:
     return Tally(before.first, rnd, before.rounds + 1, before.hands + hands, before.amount + amount)
 
 
-def _drawn(f: "Facts", h: Heard, e: ev.CardDrawn) -> None:
+def _drawn(f: "Facts", h: Heard[ev.CardDrawn], e: ev.CardDrawn) -> None:
     if f.first_draw is None:
         f.first_draw = h
         f.stub_left, f.stub_out = f.stub_out, None
         f.dealt_from = f.loads.get(e.source)
         if f.chosen is None and f.holding is not None:
-            f.chosen = f.holding.event.hand  # type: ignore[union-attr]  # holding is a deck.held
+            f.chosen = f.holding.event.hand
         if f.button is not None:
             _give_turn(f, f.button)
     if e.source != f.source:
@@ -113,12 +92,11 @@ def _dealt_from(f: "Facts", h: Heard, source: Source) -> None:
         f.decks[load.deck] = replace(deck, dealt=True)
 
 
-def _placed(f: "Facts", h: Heard, e: ev.CardPlaced) -> None:
+def _placed(f: "Facts", h: Heard[ev.CardPlaced], e: ev.CardPlaced) -> None:
     if e.draw is None or e.draw not in f.placed:
         f.placements.append(h)
     else:
         before = f.placed[e.draw].event
-        assert isinstance(before, ev.CardPlaced)
         f.faces.pop((before.position, before.index), None)
     if e.draw is not None:
         f.placed[e.draw] = h
@@ -130,11 +108,13 @@ def _placed(f: "Facts", h: Heard, e: ev.CardPlaced) -> None:
         f.twice = True
 
 
-def _up(position: Position, index: int, h: Heard, e: ev.CardPlaced | ev.CardTurned) -> Up:
+def _up(
+    position: Position, index: int, h: Heard[ev.CardPlaced | ev.CardTurned], e: ev.CardPlaced | ev.CardTurned
+) -> Up:
     return Up(position, index, h, e.by if isinstance(e, ev.CardTurned) else "dealer", isinstance(e, ev.CardTurned))
 
 
-def _turned(f: "Facts", h: Heard, e: ev.CardTurned) -> None:
+def _turned(f: "Facts", h: Heard[ev.CardTurned], e: ev.CardTurned) -> None:
     f.turns.append(h)
     f.faces[e.position, e.index] = e.facing
     if e.facing == "up":
@@ -143,19 +123,18 @@ def _turned(f: "Facts", h: Heard, e: ev.CardTurned) -> None:
         f.reveal = f.reveal or h
 
 
-def _announced(f: "Facts", h: Heard, e: ev.Announced) -> None:
+def _announced(f: "Facts", h: Heard[ev.Announced], e: ev.Announced) -> None:
     if e.what == "no_more_bets":
         f.calls.append(h)
     else:
         f.voids.append(h)
 
 
-def _bets_closed(f: "Facts", h: Heard, _e: ev.BettingClosed) -> None:
+def _bets_closed(f: "Facts", h: Heard[ev.BettingClosed], _e: ev.BettingClosed) -> None:
     f.bets.append(h)
-    f.gates.append(h)
 
 
-def _wagered(f: "Facts", h: Heard, e: ev.WagerPlaced) -> None:
+def _wagered(f: "Facts", h: Heard[ev.WagerPlaced], e: ev.WagerPlaced) -> None:
     wager = f.wagers.get((e.seat, e.area))
     if wager is None:
         wager = f.wagers[e.seat, e.area] = Wager(h)
@@ -165,112 +144,111 @@ def _wagered(f: "Facts", h: Heard, e: ev.WagerPlaced) -> None:
     wager.touched = h
 
 
-def _unwagered(f: "Facts", h: Heard, e: ev.WagerRemoved) -> None:
+def _unwagered(f: "Facts", h: Heard[ev.WagerRemoved], e: ev.WagerRemoved) -> None:
     wager = f.wagers.get((e.seat, e.area))
     if wager is not None:
         wager.amount -= e.amount
         wager.touched = h
 
 
-def _settled(f: "Facts", h: Heard, e: ev.WagerSettled) -> None:
+def _settled(f: "Facts", h: Heard[ev.WagerSettled], e: ev.WagerSettled) -> None:
     f.settled.append(h)
     wager = f.wagers.get((e.seat, e.area))
     if wager is not None:
         wager.settled = True
 
 
-def _requested(f: "Facts", h: Heard, e: ev.WagerRequested) -> None:
+def _requested(f: "Facts", h: Heard[ev.WagerRequested], e: ev.WagerRequested) -> None:
     f.requested.setdefault(e.seat, h)
 
 
-def _decided(f: "Facts", h: Heard, e: ev.PlayerDecided) -> None:
+def _decided(f: "Facts", h: Heard[ev.PlayerDecided], e: ev.PlayerDecided) -> None:
     f.decided.add(e.seat)
     f.decisions.append(h)
     if e.act == "fold":
         f.folded.setdefault(e.seat, len(f.bets))
 
 
-def _touched(f: "Facts", h: Heard, _e: ev.Event) -> None:
+def _touched(f: "Facts", h: Heard[ev.CardsTouched], _e: ev.CardsTouched) -> None:
     f.touches.append(h)
 
 
-def _handled(f: "Facts", h: Heard, e: ev.CardsHandled) -> None:
+def _handled(f: "Facts", h: Heard[ev.CardsHandled], e: ev.CardsHandled) -> None:
     f.touches.append(h)
     f.handled.setdefault(e.seat, h)
 
 
-def _viewed(f: "Facts", h: Heard, e: ev.CardsViewed) -> None:
+def _viewed(f: "Facts", h: Heard[ev.CardsViewed], e: ev.CardsViewed) -> None:
     f.viewed.setdefault(e.seat, h)
 
 
-def _left(f: "Facts", h: Heard, e: ev.PlayerLeft) -> None:
+def _left(f: "Facts", h: Heard[ev.PlayerLeft], e: ev.PlayerLeft) -> None:
     f.absent[e.seat] = h
     f.left.append(h)
 
 
-def _came_back(f: "Facts", h: Heard, e: ev.PlayerReturned) -> None:
+def _came_back(f: "Facts", h: Heard[ev.PlayerReturned], e: ev.PlayerReturned) -> None:
     f.back.append(h)
     f.absent.pop(e.seat, None)
 
 
-def _seated(f: "Facts", _h: Heard, e: ev.SeatTaken) -> None:
+def _seated(f: "Facts", _h: Heard[ev.SeatTaken], e: ev.SeatTaken) -> None:
     f.seated[e.seat] = e.player
     f.absent.pop(e.seat, None)
 
 
-def _acknowledged(f: "Facts", h: Heard, _e: ev.AlertAcknowledged) -> None:
+def _acknowledged(f: "Facts", h: Heard[ev.AlertAcknowledged], _e: ev.AlertAcknowledged) -> None:
     f.acks.append(h)
 
 
-def _directed(f: "Facts", h: Heard, e: ev.SupervisorDirected) -> None:
+def _directed(f: "Facts", h: Heard[ev.SupervisorDirected], e: ev.SupervisorDirected) -> None:
     if e.order == "lifted":
-        f.orders = tuple(o for o in f.orders if e.seats and not set(e.seats) & set(o.event.seats))  # type: ignore[union-attr]  # directed
+        f.orders = tuple(o for o in f.orders if e.seats and not set(e.seats) & set(o.event.seats))
     else:
         f.orders = (*f.orders, h)
 
 
-def _burned(f: "Facts", h: Heard, _e: ev.CardBurned) -> None:
+def _burned(f: "Facts", h: Heard[ev.CardBurned], _e: ev.CardBurned) -> None:
     f.burned.append(h)
 
 
-def _returned(f: "Facts", h: Heard, e: ev.CardReturned) -> None:
+def _returned(f: "Facts", h: Heard[ev.CardReturned], e: ev.CardReturned) -> None:
     f.returned[e.draw] = h
 
 
-def _seen(f: "Facts", h: Heard, e: ev.CardSeen) -> None:
+def _seen(f: "Facts", h: Heard[ev.CardSeen], e: ev.CardSeen) -> None:
     if e.place in ("source", "stub"):
         f.boxed.append(h)
 
 
-def _is_seen(boxed: Heard, e: ev.CardDrawn) -> bool:
+def _is_seen(boxed: Heard[ev.CardDrawn | ev.CardSeen], e: ev.CardDrawn) -> bool:
     """Whether a card drawn face up is one that was found so before: by its draw, else by its face."""
     found = boxed.event
-    assert isinstance(found, ev.CardDrawn | ev.CardSeen)
     return found.draw == e.draw if found.draw is not None else found.card in (e.card, UNSEEN)
 
 
-def _discarded(f: "Facts", h: Heard, e: ev.CardsDiscarded) -> None:
+def _discarded(f: "Facts", h: Heard[ev.CardsDiscarded], e: ev.CardsDiscarded) -> None:
     if e.draw is not None:
         f.discarded[e.draw] = h
 
 
-def _collected(f: "Facts", h: Heard, e: ev.CardsCollected) -> None:
+def _collected(f: "Facts", h: Heard[ev.CardsCollected], e: ev.CardsCollected) -> None:
     f.taken.setdefault(e.position, h)
     f.takes.append(h)
     f.collected[e.position] = max(f.collected.get(e.position, 0), e.count)
 
 
-def _stub_removed(f: "Facts", h: Heard, _e: ev.StubRemoved) -> None:
+def _stub_removed(f: "Facts", h: Heard[ev.StubRemoved], _e: ev.StubRemoved) -> None:
     f.stubs.append(h)
 
 
-def _stub_counted(f: "Facts", h: Heard, _e: ev.StubCounted) -> None:
+def _stub_counted(f: "Facts", h: Heard[ev.StubCounted], _e: ev.StubCounted) -> None:
     f.stubs.append(h)
     f.counts.append(h)
     f.stub_out = (h, f.deck)
 
 
-def _stub_discarded(f: "Facts", h: Heard, _e: ev.StubDiscarded) -> None:
+def _stub_discarded(f: "Facts", h: Heard[ev.StubDiscarded], _e: ev.StubDiscarded) -> None:
     f.stubs.append(h)
     f.stub_out = None
     deck = f.deck
@@ -292,11 +270,11 @@ def _another(before: Stubs, since: int, *, whole: bool, unheard: bool) -> Stubs:
     return Stubs(before.row + 1, before.unheard + unheard, 0 if unheard else before.known + 1, since)
 
 
-def _button_moved(f: "Facts", _h: Heard, e: ev.ButtonMoved) -> None:
+def _button_moved(f: "Facts", _h: Heard[ev.ButtonMoved], e: ev.ButtonMoved) -> None:
     f.button = e.to
 
 
-def _deck_loaded(f: "Facts", h: Heard, e: ev.DeckLoaded) -> None:
+def _deck_loaded(f: "Facts", h: Heard[ev.DeckLoaded], e: ev.DeckLoaded) -> None:
     for where in [w for w, load in f.loads.items() if load.deck == e.deck]:
         del f.loads[where]  # a load elsewhere implies that it was taken out
     deck = f.decks.get(e.deck, DeckFacts())
@@ -305,29 +283,29 @@ def _deck_loaded(f: "Facts", h: Heard, e: ev.DeckLoaded) -> None:
         f.assets[e.into] = e.asset
 
 
-def _deck_unloaded(f: "Facts", _h: Heard, e: ev.DeckUnloaded) -> None:
+def _deck_unloaded(f: "Facts", _h: Heard[ev.DeckUnloaded], e: ev.DeckUnloaded) -> None:
     f.loads.pop(e.source, None)
 
 
-def _deck_removed(f: "Facts", _h: Heard, e: ev.DeckRemoved) -> None:
+def _deck_removed(f: "Facts", _h: Heard[ev.DeckRemoved], e: ev.DeckRemoved) -> None:
     for where in [w for w, load in f.loads.items() if load.deck == e.deck]:
         del f.loads[where]
 
 
-def _deck_held(f: "Facts", h: Heard, e: ev.DeckHeld) -> None:
+def _deck_held(f: "Facts", h: Heard[ev.DeckHeld], e: ev.DeckHeld) -> None:
     if f.round is not None and f.chosen is None and f.first_draw is None:
         f.chosen = e.hand
     f.holding = h
 
 
-def _shuffle_started(f: "Facts", h: Heard, e: ev.ShuffleStarted) -> None:
+def _shuffle_started(f: "Facts", h: Heard[ev.ShuffleStarted], e: ev.ShuffleStarted) -> None:
     before = f.decks.get(e.deck, DeckFacts())
     f.decks[e.deck] = DeckFacts(
         "started", e.method, e.mode, None, h, troubled=before.troubled, tally=before.tally, stubs=before.stubs
     )
 
 
-def _shuffle_completed(f: "Facts", h: Heard, e: ev.ShuffleCompleted) -> None:
+def _shuffle_completed(f: "Facts", h: Heard[ev.ShuffleCompleted], e: ev.ShuffleCompleted) -> None:
     before = f.decks.get(e.deck, DeckFacts())
     good = e.count is not None and e.count == f.size_of(e.deck)
     f.decks[e.deck] = DeckFacts(
@@ -336,7 +314,11 @@ def _shuffle_completed(f: "Facts", h: Heard, e: ev.ShuffleCompleted) -> None:
     )  # fmt: skip
 
 
-def _shuffle_failed(f: "Facts", h: Heard, e: ev.ShuffleJammed | ev.ShuffleStopped | ev.ShuffleAborted) -> None:
+def _shuffle_failed(
+    f: "Facts",
+    h: Heard[ev.ShuffleJammed | ev.ShuffleStopped | ev.ShuffleAborted],
+    e: ev.ShuffleJammed | ev.ShuffleStopped | ev.ShuffleAborted,
+) -> None:
     before = f.decks.get(e.deck, DeckFacts())
     f.decks[e.deck] = DeckFacts(
         "failed", before.method, before.mode, None, before.begun, h, before.dealt,
@@ -344,7 +326,7 @@ def _shuffle_failed(f: "Facts", h: Heard, e: ev.ShuffleJammed | ev.ShuffleStoppe
     )  # fmt: skip
 
 
-def _installed(f: "Facts", h: Heard, e: ev.DeviceInstalled) -> None:
+def _installed(f: "Facts", h: Heard[ev.DeviceInstalled], e: ev.DeviceInstalled) -> None:
     f.installed[e.kind] = h
     if e.asset is not None:
         f.assets[e.kind] = e.asset
@@ -352,11 +334,11 @@ def _installed(f: "Facts", h: Heard, e: ev.DeviceInstalled) -> None:
         f.side = e.side
 
 
-def _removed(f: "Facts", _h: Heard, e: ev.DeviceRemoved) -> None:
+def _removed(f: "Facts", _h: Heard[ev.DeviceRemoved], e: ev.DeviceRemoved) -> None:
     f.installed.pop(e.kind, None)
 
 
-NOTES: Final[dict[type, Callable[["Facts", Heard, Any], None]]] = {
+NOTES: Final[dict[type, Callable[["Facts", Any, Any], None]]] = {
     ev.RoundOpened: _round_opened,
     ev.RoundClosed: _round_closed,
     ev.CardDrawn: _drawn,

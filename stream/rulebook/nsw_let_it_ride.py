@@ -24,9 +24,10 @@ from stream.rulebook.duties import (
     voids,
     won_or_lost,
 )
-from stream.rulebook.facts import Facts, Up
+from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Advice, Finding, Fulfilment, Reading
 from stream.rulebook.heard import Heard, unsure
+from stream.rulebook.marks import Up
 from stream.rulebook.steps import (
     Announce,
     Burn,
@@ -67,7 +68,7 @@ def procedure(on: Terms, settings: Mapping[str, Setting]) -> Iterator[Due]:
     if settings["packets"] is not True:
         rounds = [(s, i) for i in range(1, _HAND + 1) for s in on.seats]
     for seat, index in rounds:
-        yield Deal(seat, index, "down", "player", street=1, free=True, any_face=True)
+        yield _card(seat, index)
     for index in range(1, _COMMUNITY + 1):
         yield Deal("C", index, "down", "dealer", street=1, free=True, any_face=True)
     if settings["dealer_dispensed"] == 3:  # the setting's other value
@@ -82,16 +83,21 @@ def procedure(on: Terms, settings: Mapping[str, Setting]) -> Iterator[Due]:
     yield Settle(_AREAS)
 
 
+def _card(seat: Seat, index: int) -> Deal:
+    return Deal(seat, index, "down", "player", street=1, free=True, any_face=True)
+
+
 def variants(plan: Plan, on: Terms, seats: int) -> Iterator[Variant]:
     """A hand left out, a hand dealt to an area without a wager."""
     for seat in on.seats:
-        yield Variant(f"without_{seat}", "player", tuple(s for s in plan if s.position != seat), seat)
+        rest = tuple(s for s in plan if s.position != seat)
+        yield Variant(f"without_{seat}", "player", rest, seat, f"No card was dealt to {seat}.")
     for seat in SEATS[:seats]:
         if seat not in on.seats:
-            hand = tuple(
-                Deal(seat, i, "down", "player", street=1, free=True, any_face=True) for i in range(1, _HAND + 1)
+            hand = tuple(_card(seat, index) for index in range(1, _HAND + 1))
+            yield Variant(
+                f"with_{seat}", "player", (*hand, *plan), seat, f"A hand was dealt to {seat}, where none was due."
             )
-            yield Variant(f"with_{seat}", "player", (*hand, *plan), seat)
 
 
 def reading(d: Departure, f: Facts) -> Reading | None:
@@ -148,10 +154,10 @@ def _acknowledged(f: Facts, atom: str, scope: Scope) -> Heard | None:
 
 def _over(f: Facts) -> bool:
     """Whether the round has been declared over."""
-    return any(v.event.what in ROUND_ENDS for v in f.voids)  # type: ignore[union-attr]  # announced
+    return any(v.event.what in ROUND_ENDS for v in f.voids)
 
 
-def _next_decision(f: Facts, after: Heard, *, but: Seat | None = None) -> Heard | None:
+def _next_decision(f: Facts, after: Heard, *, but: Position | None = None) -> Heard | None:
     """The first decision after a moment, or the first wager won or lost; a fold of one player aside."""
     for h in f.later(after, ev.PlayerDecided, ev.WagerSettled):
         e = h.event
@@ -171,7 +177,7 @@ def _in_play(f: Facts) -> tuple[Seat, ...]:
 
 def _lying(f: Facts, position: Position) -> int:
     """How many cards lie at a position now: placed there, less those taken up again."""
-    return f.counted(position) - sum(t.event.count for t in f.takes if t.event.position == position)  # type: ignore[union-attr]  # collected
+    return f.counted(position) - sum(t.event.count for t in f.takes if t.event.position == position)
 
 
 def _all_given_back(f: Facts) -> bool:
@@ -183,7 +189,7 @@ def _misdeal(f: Facts, x: Finding) -> Fulfilment:
     lost = won_or_lost(settlements(f, x.deciding))
     if lost is not None:
         return breached(lost, "A wager was paid or collected.")
-    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)  # type: ignore[union-attr]  # announced
+    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
     back = given_back(f, x.deciding)
     if void is None:
         if f.closed is not None:
@@ -206,7 +212,7 @@ def _realised(f: Facts, since: Heard) -> Heard | None:
     """When the dealer knew that the deal was wrong: by acknowledgement, or shown by an act (I-NSW-real)."""
     known = [h for h in (_acknowledged(f, "12.1", Scope("round")),) if h is not None]
     known += [t for t in f.takes if t > since]
-    known += [v for v in f.voids if v > since and v.event.what in ROUND_ENDS]  # type: ignore[union-attr]  # announced
+    known += [v for v in f.voids if v > since and v.event.what in ROUND_ENDS]
     return min(known, default=None)
 
 
@@ -225,7 +231,7 @@ def declared(f: Facts, x: Finding) -> Fulfilment:
         return OPEN
     if hnd is not None and unsure(known, hnd):
         return Fulfilment(outcome="open", by=(known, hnd), cause="order")
-    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)  # type: ignore[union-attr]  # announced
+    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
     on = _next_decision(f, known)
     if on is not None and (void is None or on < void):
         return breached(on, "The dealer knew it and play went on without a misdeal.")
@@ -322,7 +328,8 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
         return [
             Finding(
                 atom="12.3", deciding=h, supporting=tuple(u.heard for u in before), cause=cause,
-                interpretations=("I-NSW-3v5", "I-NSW-exp"), positions=tuple(sorted({u.position for u in before} | {e.position})),
+                interpretations=("I-NSW-3v5", "I-NSW-exp"),
+                positions=tuple(sorted({u.position for u in before} | {e.position})),
                 observed=f"{len(before) + 1} cards of players were exposed in the deal.",
             )
         ]  # fmt: skip
@@ -347,8 +354,8 @@ def turned_over(f: Facts, x: Finding) -> Fulfilment:
         if second is not None and t > second:
             return OPEN
         e = t.event
-        same = (e.position, e.index) == (x.scope.position, x.scope.index)  # type: ignore[union-attr]  # one of the two
-        if same and e.facing == "down":  # type: ignore[union-attr]  # one of the two
+        same = (e.position, e.index) == (x.scope.position, x.scope.index)
+        if same and e.facing == "down":
             if hnd is not None and hnd < t:
                 if unsure(hnd, t):
                     return Fulfilment(outcome="open", by=(t, hnd), cause="order")
@@ -383,12 +390,12 @@ def community_exposed(f: Facts, h: Heard) -> Sequence[Finding]:
 def _early(f: Facts, h: Heard, e: ev.CardPlaced | ev.CardTurned, undecided: list[Seat], by: str) -> Finding:
     hands = [s for s in _in_play(f) if _lying(f, s) > 0]
     handled = [s for s in hands if s in f.handled]
-    soon = {x.event.seat for x in f.later(h, ev.CardsHandled) if unsure(x, h)}  # type: ignore[union-attr]  # handled
+    soon = {x.event.seat for x in f.later(h, ev.CardsHandled) if unsure(x, h)}
     late = {s for s, x in f.handled.items() if unsure(x, h)}
     which, cause, reading = _governs(f, hands, set(handled))
     either = {_governs(f, hands, set(handled) | soon)[:2], _governs(f, hands, set(handled) - late)[:2], (which, cause)}
     decided = [d for d in f.later(h, ev.PlayerDecided) if unsure(d, h) and _of(d, e.index)]
-    if len(either) > 1 or ({d.event.seat for d in decided} >= set(undecided) and undecided):  # type: ignore[union-attr]  # decided
+    if len(either) > 1 or ({d.event.seat for d in decided} >= set(undecided) and undecided):
         cause = "order"
     since = max((x.when for x in f.handled.values()), default=f.round.when if f.round else h.when)
     said = f"Community card {e.index} showed its face before "
@@ -421,8 +428,8 @@ def _of(d: Heard, area: int) -> bool:
 
 def _undecided(f: Facts, area: int) -> list[Seat]:
     """The present players with a hand who have not decided on an area."""
-    done = {d.event.seat for d in f.decisions if _of(d, area)}  # type: ignore[union-attr]  # decided
-    void = {v.event.position for v in f.voids}  # type: ignore[union-attr]  # announced
+    done = {d.event.seat for d in f.decisions if _of(d, area)}
+    void = {v.event.position for v in f.voids}
     return [
         s for s in _in_play(f)
         if s not in done and s not in void and s not in f.absent and _lying(f, s) > 0 and _staked(f, s)
@@ -470,7 +477,7 @@ def hands_when_handled(f: Facts, h: Heard) -> Sequence[Finding]:
 
 def _dealing_on(f: Facts, h: Heard) -> bool:
     """Whether the deal had its lawful next card still before it when cards were handled."""
-    return any(p.event.position != "C" or p.event.index <= _COMMUNITY for p in f.later(h, ev.CardPlaced))  # type: ignore[union-attr]  # placed
+    return any(p.event.position != "C" or p.event.index <= _COMMUNITY for p in f.later(h, ev.CardPlaced))
 
 
 @_checks.on(ev.CardPlaced, ev.PlayerDecided, atoms=["12.7", "12.8"])
@@ -482,7 +489,7 @@ def hands_afterwards(f: Facts, h: Heard) -> Sequence[Finding]:
     if isinstance(e, ev.CardPlaced):
         if e.position in ("C", "D") or (e.draw is not None and f.placed.get(e.draw) is h and h not in f.placements):
             return LAWFUL
-        seat: Seat = e.position
+        seat = e.position
         if seat not in f.terms.seats:
             return f.wait() or [_unbet(h, seat, ())]
         return f.wait() or [_wrong(f, h, seat, ())] if _lying(f, seat) > _HAND else LAWFUL
@@ -494,7 +501,7 @@ def hands_afterwards(f: Facts, h: Heard) -> Sequence[Finding]:
     return [_wrong(f, h, s, ()) for s in f.terms.seats if late and s not in f.folded and _lying(f, s) < _HAND]
 
 
-def _wrong(f: Facts, h: Heard, seat: Seat, follows: tuple[str, ...]) -> Finding:
+def _wrong(f: Facts, h: Heard, seat: Position, follows: tuple[str, ...]) -> Finding:
     n = _lying(f, seat)
     unread = n < _HAND and _unread(f)
     return Finding(
@@ -509,7 +516,7 @@ def _unread(f: Facts) -> bool:
     return len(f.placements) + len(f.burned) + len(f.accounted()) < f.last_draw
 
 
-def _unbet(h: Heard, seat: Seat, follows: tuple[str, ...]) -> Finding:
+def _unbet(h: Heard, seat: Position, follows: tuple[str, ...]) -> Finding:
     said = f"Cards lay at {seat}, where there is no wager."
     return Finding(
         atom="12.8", deciding=h, scope=Scope("hand", position=seat), positions=(seat,), follows=follows, observed=said,
@@ -543,7 +550,7 @@ def _settled_before_void(f: Facts, x: Finding, hand: Position | None) -> bool:
 def counted_and_racked(f: Facts, x: Finding) -> Fulfilment:
     """12.8: the cards are counted and go to the discard rack."""
     hand = x.scope.position
-    taken = next((t for t in f.later(x.deciding, ev.CardsCollected) if t.event.position == hand), None)  # type: ignore[union-attr]  # collected
+    taken = next((t for t in f.later(x.deciding, ev.CardsCollected) if t.event.position == hand), None)
     for h in f.later(x.deciding, ev.CardsDiscarded, ev.PlayerDecided, ev.WagerSettled):
         e = h.event
         if isinstance(e, ev.CardsDiscarded):
@@ -552,7 +559,7 @@ def counted_and_racked(f: Facts, x: Finding) -> Fulfilment:
             if taken is None or taken > h:
                 return breached(h, "The cards went to the rack uncounted.")
             return remedied(taken, h, said="The cards were counted and racked.")
-        if e.seat == hand:  # type: ignore[union-attr]  # one of the two
+        if e.seat == hand:
             return breached(h, "The hand took part.")
         settled = isinstance(e, ev.WagerSettled) and e.outcome != "returned"
         known = _acknowledged(f, "12.8", x.scope)
@@ -575,7 +582,7 @@ def _complies(f: Facts, amounts: Mapping[str, int]) -> bool:
 
 def _amounts(f: Facts, seat: Seat) -> dict[str, int]:
     """What a player has staked on each area; what was lawfully retrieved counts as it was."""
-    retrieved = {d.event.area for d in f.decisions if d.event.seat == seat and d.event.act == "retrieve"}  # type: ignore[union-attr]  # decided
+    retrieved = {d.event.area for d in f.decisions if d.event.seat == seat and d.event.act == "retrieve"}
     out = {a: w.amount for (s, a), w in f.wagers.items() if s == seat}
     known = [n for a, n in out.items() if a not in retrieved]
     return {a: known[0] if a in retrieved and known else n for a, n in out.items()}
@@ -592,7 +599,7 @@ def correction_requested(f: Facts, h: Heard) -> Sequence[Finding]:
     if f.folding:
         return f.wait()
     mine = f.handled.get(e.seat)
-    soon = next((x for x in f.later(h, ev.CardsHandled) if x.event.seat == e.seat), None)  # type: ignore[union-attr]  # handled
+    soon = next((x for x in f.later(h, ev.CardsHandled) if x.event.seat == e.seat), None)
     near = next((x for x in (mine, soon) if x is not None and unsure(x, h)), None)
     bets = "/".join(str(amounts.get(a, 0)) for a in _AREAS)
     said = f"The wagers of {e.seat} were {bets} on 1, 2 and $ when a correction was asked for."
@@ -615,7 +622,7 @@ def _chosen(f: Facts, h: Heard, seat: Seat) -> tuple[str, Scope]:
         if ends and x >= min(ends):
             break
         e = x.event
-        if e.seat != seat:  # type: ignore[union-attr]  # all have one
+        if e.seat != seat:
             continue
         if isinstance(e, ev.PlayerDecided):
             return "12.9.2", Scope("hand", position=seat)
@@ -637,7 +644,7 @@ def corrected(f: Facts, x: Finding) -> Fulfilment:
         if end is not None and h > end:
             break
         e = h.event
-        if e.seat != seat:  # type: ignore[union-attr]  # all have one
+        if e.seat != seat:
             continue
         if isinstance(e, ev.PlayerDecided):
             if e.act == "fold" and x.atom == "12.10":
@@ -663,7 +670,7 @@ def _before(f: Facts, moment: Heard, seat: Seat) -> dict[str, int]:
         assert isinstance(e, ev.WagerPlaced | ev.WagerRemoved)
         retrieved = any(
             d.event.seat == seat and d.event.act == "retrieve" and d.event.area == e.area for d in f.decisions
-        )  # type: ignore[union-attr]  # decided
+        )
         if e.seat == seat and not (retrieved and isinstance(e, ev.WagerRemoved)):
             now[e.area] = now.get(e.area, 0) - (e.amount if isinstance(e, ev.WagerPlaced) else -e.amount)
     return now
@@ -678,10 +685,10 @@ def folded(f: Facts, x: Finding) -> Fulfilment:
     lost = won_or_lost(settlements(f, x.deciding, seat=seat))
     if lost is not None:
         return breached(lost, "A wager was kept.")
-    taken = next((t for t in f.takes if t > x.deciding and t.event.position == seat), None)  # type: ignore[union-attr]  # collected
+    taken = next((t for t in f.takes if t > x.deciding and t.event.position == seat), None)
     back = given_back(f, x.deciding, seat)
     left = any(s == seat and w.amount > 0 and not w.settled for (s, _), w in f.wagers.items())
-    end = _next_decision(f, x.deciding, but=seat)  # type: ignore[arg-type]  # a seat
+    end = _next_decision(f, x.deciding, but=seat)
     done = max([*back, taken], default=None) if taken is not None and back and not left else None
     if done is not None and taken is not None and (end is None or done < end):
         return remedied(taken, *back, said="The cards were collected and the wager returned.")
@@ -696,7 +703,7 @@ def folded(f: Facts, x: Finding) -> Fulfilment:
 
 
 @_checks.on(ev.SupervisorDirected, atoms=["12.11"])
-def directed_by_supervisor(f: Facts, h: Heard) -> Sequence[Finding]:
+def directed_by_supervisor(_f: Facts, h: Heard) -> Sequence[Finding]:
     """12.11: only a casino supervisor may direct."""
     e = h.event
     assert isinstance(e, ev.SupervisorDirected)
@@ -738,7 +745,7 @@ def plays_first(f: Facts, h: Heard) -> Sequence[Finding]:
             continue
         if f.folding:
             return f.wait()
-        soon = next((d for d in f.later(h, ev.PlayerDecided) if d.event.seat == waiting[0] and unsure(d, h)), None)  # type: ignore[union-attr]  # decided
+        soon = next((d for d in f.later(h, ev.PlayerDecided) if d.event.seat == waiting[0] and unsure(d, h)), None)
         near = soon or (order if unsure(order, h) else None)
         return [
             Finding(
@@ -750,7 +757,7 @@ def plays_first(f: Facts, h: Heard) -> Sequence[Finding]:
 
 
 def _has_decided(f: Facts, seat: Seat) -> bool:
-    return any(d.event.seat == seat for d in f.decisions)  # type: ignore[union-attr]  # decided
+    return any(d.event.seat == seat for d in f.decisions)
 
 
 @_checks.on(ev.WagerPlaced, atoms=["12.11.2", "12.11.4"])
@@ -841,22 +848,24 @@ def _missed(f: Facts, h: Heard, seat: Seat, area: str) -> bool:
         return False
     if not _staked(f, seat) and not isinstance(h.event, ev.WagerSettled | ev.WagerRemoved):
         return False
-    decided = any(d.event.seat == seat and _of(d, int(area)) for d in f.decisions)  # type: ignore[union-attr]  # decided
+    decided = any(d.event.seat == seat and _of(d, int(area)) for d in f.decisions)
     return not decided and f.absent[seat] < h and _complies(f, _amounts(f, seat))
 
 
 def _away(f: Facts, h: Heard, seat: Seat, area: str) -> Finding:
-    seen = f.handled.get(seat) if f.setting("I-NSW-view") == "handled" else None
-    seen = f.viewed.get(seat) or seen
-    back = next((x for x in f.later(h, ev.PlayerReturned) if x.event.seat == seat), None)  # type: ignore[union-attr]  # returned
+    seen: Heard | None = f.viewed.get(seat)
+    if seen is None and f.setting("I-NSW-view") == "handled":
+        seen = f.handled.get(seat)
+    back = next((x for x in f.later(h, ev.PlayerReturned) if x.event.seat == seat), None)
     near = unsure(f.absent[seat], h) or (back is not None and unsure(back, h))
     begin = f.first_draw.when if f.first_draw else h.when
     said = f"The player at {seat} was away when the decision on area {area} was due"
     return Finding(
-        atom="12.13" if seen is not None else "12.12", deciding=h, supporting=(f.absent[seat], *((seen,) if seen else ())),
+        atom="12.13" if seen is not None else "12.12", deciding=h,
+        supporting=(f.absent[seat], *((seen,) if seen else ())),
         scope=Scope("hand", position=seat), positions=(seat,), interpretations=("I-NSW-view",),
         cause="order" if near else None, absence=None if seen is not None else Absence("viewing", begin, h.when),
-        observed=said + (", and had looked at the cards." if seen is not None else ", and had not looked at the cards."),
+        observed=f"{said}, and {'had' if seen is not None else 'had not'} looked at the cards.",
     )  # fmt: skip
 
 
@@ -898,5 +907,6 @@ def _takes_back(f: Facts, d: Heard, hand: Position | None, area: str) -> bool:
     e = d.event
     if not isinstance(e, ev.PlayerDecided) or e.seat != hand or e.act != "retrieve" or e.area != area:
         return False
-    moves = [m for m in (*f.left, *f.back) if m < d and m.event.seat == hand]  # type: ignore[union-attr]  # left, returned
+    all_moves: list[Heard[ev.PlayerLeft | ev.PlayerReturned]] = [*f.left, *f.back]
+    moves = [m for m in all_moves if m < d and m.event.seat == hand]
     return not moves or isinstance(max(moves).event, ev.PlayerReturned)

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from stream.deal import events as ev
 from stream.deal.verdicts import Affected
 from stream.deal.words import ButtonPlace, Into, Kind, Seat, Side
 from stream.rulebook.heard import Heard
@@ -61,7 +62,7 @@ class Load(Struct, frozen=True):
     """A deck in a machine, a shoe or a hand, and how its shuffle stood when it was put there."""
 
     deck: str
-    heard: Heard
+    heard: Heard[ev.DeckLoaded]
     shuffle: ShuffleState
     sorted: bool = False  # its last cycle put it in order instead of shuffling it
 
@@ -72,14 +73,14 @@ class Standing(Struct, frozen=True):
     decks: dict[str, DeckFacts] = {}
     loads: dict[Into, Load] = {}
     assets: dict[str, str] = {}  # kind of machine -> asset id, as last loaded or installed
-    holding: Heard | None = None  # the last deck.held
-    installed: dict[Kind, Heard] = {}  # machines on the table
+    holding: Heard[ev.DeckHeld] | None = None  # the last deck.held
+    installed: dict[Kind, Heard[ev.DeviceInstalled]] = {}  # machines on the table
     side: Side | None = None  # of the shoe, where an installation said it
     stubs: Stubs = Stubs()
     stub_out: tuple[Heard, str | None] | None = None  # a counted stub that is not in the rack, and its deck
     button: ButtonPlace | None = None  # where it was last put
     turn: ButtonPlace | None = None  # whose it was, in truth or by the rule's fiction, in the last round
     missed: bool = False  # it was not moved for the last round, so that was a fiction
-    absent: dict[Seat, Heard] = {}
+    absent: dict[Seat, Heard[ev.PlayerLeft]] = {}
     seated: dict[Seat, str] = {}  # pseudonyms
-    orders: tuple[Heard, ...] = ()  # a supervisor's directions in force
+    orders: tuple[Heard[ev.SupervisorDirected], ...] = ()  # a supervisor's directions in force

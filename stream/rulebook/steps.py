@@ -125,6 +125,7 @@ class Variant(Struct, frozen=True):
     part: str  # the part of the deal whose paragraph it breaks
     plan: Plan
     position: Position | None = None  # the hand it is about
+    said: str = ""  # what it looks like, in one sentence
     cost: str = "variant"  # by which of the rule set's costs it is weighed
 
 
@@ -140,12 +141,23 @@ class Act(Struct, frozen=True):
     facing: Facing | None
     draw: int | None
 
+    @property
+    def lies(self) -> Position | None:
+        """Where it lies on the layout, if it does."""
+        position = self.position
+        return None if position == "burn" or position == "gate" else position  # noqa: PLR1714  # narrows the type
+
 
 Edit = Literal[
     "skipped", "extra", "wrong_face", "exchanged", "swapped", "moved", "variant", "lost", "unplaced",
     "close_unseen", "close_unsure", "close_early",
 ]  # fmt: skip
 """The last three are of what closes a stretch of the deal, and break nothing by themselves."""
+
+
+def hand_of(step: "Step | None") -> Position | None:
+    """The position that a step deals to, if it deals."""
+    return step.position if isinstance(step, Deal) else None
 
 
 class Departure(Struct, frozen=True):
