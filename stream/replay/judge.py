@@ -46,8 +46,9 @@ def judge(
 
     `events` are in order and begin with the round's `round.opened` (or, before any round, with anything);
     `opened` is the table.opened it is judged under; `closed` says that another round has begun; `first` that
-    nothing of this table came before; `beyond` are events of later rounds that a duty can end with. `alive` tells
-    since when each sense is known to be carried. `conflicts` are the events in force of identities that came twice with other content.
+    nothing of this table came before. `beyond` are events of later rounds that a duty can end with. `alive` tells
+    since when each sense is known to be carried. `conflicts` are the events in force of identities that came
+    twice with other content.
     """
     config = opened.event if opened else None
     assert config is None or isinstance(config, ev.TableOpened)
