@@ -17,10 +17,11 @@ from stream.rulebook.steps import Act, Burn, Close, Deal, Departure, Edit, Plan,
 
 
 class Explanation(Struct, frozen=True):
-    """How acts came from a plan: the departures, each act's step, and whether the plan was dealt to its end."""
+    """How acts came from a plan: the departures, each act's step, what is left, and whether that is nothing."""
 
     departures: tuple[Departure, ...]
     matched: tuple[tuple[Step, Act], ...]
+    rest: Plan  # what is still to be dealt
     complete: bool
     cost: int
     spent: int
@@ -100,7 +101,7 @@ def explain(
         if i == len(acts) and (not closed or not rest) and not _left_out(rest, chain, plan, halted=halted):
             complete = all(isinstance(step, Close) for step in rest)
             matched = _unchain(chain)
-            return Explanation(_dated(departures, acts, matched, plan), matched, complete, cost, spent)
+            return Explanation(_dated(departures, acts, matched, plan), matched, rest, complete, cost, spent)
         if (i, rest) in seen:
             continue
         seen.add((i, rest))

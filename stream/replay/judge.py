@@ -312,6 +312,7 @@ def _learn(facts: Facts, explanation: Explanation) -> None:
     for step, act in explanation.matched:
         facts.explained[act.heard.device, act.heard.boot, act.heard.seq] = step
     facts.steps = {act.draw: step for step, act in explanation.matched if act.draw is not None}
+    facts.ahead = tuple(step for step in explanation.rest if not isinstance(step, Close))
     deals = [act.heard for step, act in explanation.matched if isinstance(step, Deal)]
     if explanation.complete and deals:
         facts.completes = max(deals, key=lambda h: h[:4])

@@ -98,6 +98,7 @@ class Facts:
     # What the explained plan says: kept by the engine beside each matching act.
     terms: Terms | None = None
     due: Step | None = None  # while folding: the step that is due next
+    ahead: Plan = ()  # a whole round: what is still to be dealt
     plan: Plan = ()  # a whole round: the deal as it was due
     endings: dict[str, Heard] = field(
         default_factory=dict
@@ -246,8 +247,15 @@ class Facts:
         return {*self.returned, *self.discarded}
 
     def step_of(self, draw: int) -> Step | None:
-        """The step of the deal that a draw serves: as explained, or while folding the one that is due."""
-        return self.due if self.folding else self.steps.get(draw)
+        """The step of the deal that a draw serves: as explained, or of a card not yet dealt the one that is due."""
+        if self.folding:
+            return self.due
+        top = max(self.steps, default=0)
+        if draw <= top:
+            return self.steps.get(draw)
+        away = self.accounted()
+        place = sum(1 for d in range(top + 1, draw) if d not in away)
+        return self.ahead[place] if draw not in away and place < len(self.ahead) else None
 
     def counted(self, position: Position) -> int:
         """How many cards lie at a position, each draw where it was last placed."""

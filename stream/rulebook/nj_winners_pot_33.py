@@ -667,7 +667,7 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.folding:
         return f.wait()
-    if step is None and any(p.event.draw == e.draw for p in f.later(h, ev.CardPlaced, ev.CardBurned)):
+    if e.draw not in f.steps and any(p.event.draw == e.draw for p in f.later(h, ev.CardPlaced, ev.CardBurned)):
         return LAWFUL  # a card too many at a hand, or in the rack, is judged there
     due = step or next((f.steps[d] for d in sorted(f.steps) if d > e.draw), None)
     if any(v.event.what in ROUND_ENDS for v in f.voids):
