@@ -37,6 +37,16 @@ def doubts(f: Facts) -> tuple[DeckDoubt, ...]:
     return tuple(out)
 
 
+def bypassed(f: Facts) -> Heard[ev.DeviceInstalled] | None:
+    """A machine on the table that the round's first card, or the shuffle of its deck, went past."""
+    if f.source != "auto_shoe" and "auto_shoe" in f.installed:
+        return f.installed["auto_shoe"]
+    deck = f.decks.get(f.deck) if f.deck else None
+    if deck is not None and deck.method == "hand":
+        return f.installed.get("shuffler")
+    return None
+
+
 class Same(Struct, frozen=True):
     """Two draws of one deck that are one card by the reads of two events each, or a card that the deck has not."""
 

@@ -199,7 +199,11 @@ def not_followed(scene: Scene) -> Verdict:
 
 def deck_faults(scene: Scene, s: Setup, f: Facts) -> Iterator[Verdict]:
     """Advisories on a deck that was dealt: what its shuffler told, and cards that can't be in it."""
-    if f.first_draw is None or f.dealt_from is None:
+    if f.first_draw is None:
+        return
+    if f.bypassed is not None and s.law.rules.device_removal not in s.monitored:
+        yield _bypassed(scene, s, f.first_draw, f.bypassed)
+    if f.dealt_from is None:
         return
     covered = s.law.rules.decks_covered
     told = [d for d in f.deck_doubts if not s.monitored.intersection(covered.get(d, ()))]
@@ -234,6 +238,23 @@ def advised(scene: Scene, advice: Iterable[Advice]) -> Iterator[Verdict]:
             observed=a.observed,
             affected=a.affected,
         )
+
+
+def _bypassed(scene: Scene, s: Setup, deciding: Heard, installed: Heard[ev.DeviceInstalled]) -> Verdict:
+    machine = installed.event.asset or installed.event.kind
+    return notice(
+        scene,
+        kind="advisory",
+        code="device_not_removed",
+        scope=_device(machine),
+        deciding=deciding,
+        supporting=in_order([installed], without=deciding),
+        status="final",
+        severity="info",
+        what="A machine stood on the table while its work was done another way.",
+        expected=f"A machine that is not used is off the table; no text of {s.law.rules.prefix} orders it.",
+        observed=f"The round was dealt past {machine}.",
+    )
 
 
 def _deck_integrity(

@@ -15,7 +15,7 @@ from msgspec import Struct
 from stream.deal import events as ev
 from stream.deal.words import Sense, Setting
 from stream.replay.carry import Carry, Watch
-from stream.replay.deck import doubts
+from stream.replay.deck import bypassed, doubts
 from stream.rulebook.checks import Bound, FirstDraw
 from stream.rulebook.facts import Facts
 from stream.rulebook.heard import Heard
@@ -220,7 +220,7 @@ class Fold:
         """The first card: the seats in play are known, and with them the whole deal."""
         if self.plan is None:
             self._list(facts)
-        if doubts(facts):
+        if doubts(facts) or bypassed(facts) is not None:
             self.clean = False
         for bound in self.checks.get(FirstDraw, ()):
             if bound.check(facts, heard):

@@ -14,7 +14,7 @@ from stream.deal.verdicts import Cause, Verdict, in_order
 from stream.deal.words import SEATS, Seat
 from stream.replay.align import Explanation, Weights, explain
 from stream.replay.carry import Alive, Carry, Interruption
-from stream.replay.deck import doubts
+from stream.replay.deck import bypassed, doubts
 from stream.replay.departures import told
 from stream.replay.drafts import Scene, draft
 from stream.replay.faults import advised, deck_faults, faults, not_followed, table_faults, uncaused
@@ -332,7 +332,7 @@ def _walk(events: Sequence[Heard], facts: Facts, s: Setup, beyond: Sequence[Hear
         moments: Iterable[type[ev.Event]] = (type(heard.event),)
         if facts.first_draw is heard:
             moments = (FirstDraw, type(heard.event))
-            facts.deck_doubts = doubts(facts)
+            facts.deck_doubts, facts.bypassed = doubts(facts), bypassed(facts)
         for moment in moments:
             for bound in s.checks.get(moment, ()):
                 yield from (f for f in bound.check(facts, heard) if f is not WAIT)

@@ -54,6 +54,7 @@ class Facts:
     first_draw: Heard[ev.CardDrawn] | None = None
     dealt_from: Load | None = None  # what the first card was drawn from
     deck_doubts: tuple[DeckDoubt, ...] = ()  # what was wrong with it, as its shuffler told
+    bypassed: Heard[ev.DeviceInstalled] | None = None  # a machine on the table that this deal goes past
     sources: list[tuple[Heard, str]] = field(default_factory=list)  # the first draw from each deck
     last_draw: int = 0
     source: Source | None = None

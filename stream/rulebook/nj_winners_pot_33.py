@@ -5,7 +5,8 @@ rounds and burns, as the table's setting `streets` says; it is never cited.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 
 from stream.deal import events as ev
 from stream.deal.cards import RANKS, UNSEEN
@@ -59,20 +60,29 @@ _CLOCKWISE: Final[tuple[ButtonPlace, ...]] = (*SEATS, "D")
 # --- the deal
 
 
-def _streets(settings: Mapping[str, Setting]) -> Iterator[str]:
-    """The setting, sign by sign: `d` or `u` a street, `*` a burn, `b` a betting round."""
-    yield from str(settings["streets"]).replace("bet", "b").replace(" ", "")
+class Streets(NamedTuple):
+    """The setting `streets`: sign by sign (`d`, `u` a street, `*` a burn, `b` a betting round), and what follows."""
+
+    signs: str
+    faces: tuple[Facing, ...]  # how the card of each street lies
+    bets: int
 
 
-def _faces(settings: Mapping[str, Setting]) -> tuple[Facing, ...]:
-    """How the cards of each street lie."""
-    return tuple("down" if sign == "d" else "up" for sign in _streets(settings) if sign in "du")
+@cache
+def _parsed(streets: str) -> Streets:
+    signs = streets.replace("bet", "b").replace(" ", "")
+    faces: tuple[Facing, ...] = tuple("down" if sign == "d" else "up" for sign in signs if sign in "du")
+    return Streets(signs, faces, signs.count("b"))
+
+
+def _streets(settings: Mapping[str, Setting]) -> Streets:
+    return _parsed(str(settings["streets"]))
 
 
 def _held_after(settings: Mapping[str, Setting], bets: int) -> int:
     """How many cards a hand has in the betting round that follows so many closed ones."""
     cards = closed = 0
-    for sign in _streets(settings):
+    for sign in _streets(settings).signs:
         if sign in "du":
             cards += 1
         elif sign == "b":
@@ -147,9 +157,9 @@ def procedure(on: Terms, settings: Mapping[str, Setting]) -> Iterator[Due]:
     """The operator's plan from the first call to settlement; 33.12 alone is law here."""
     yield Announce("no_more_bets")
     held = dict(on.held)
-    faces = _faces(settings)
+    faces = _streets(settings).faces
     street = bets = 0
-    for sign in _streets(settings):
+    for sign in _streets(settings).signs:
         in_play = [s for s in on.seats if held.get(s, len(faces)) > street]
         if not in_play and sign != "b":
             break  # nobody is left to deal to
@@ -288,9 +298,11 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
     if e.facing != "up" or e.position == "C":
         return LAWFUL
     by = e.by if isinstance(e, ev.CardTurned) else "dealer"
+    if _revealed(f, h):
+        return LAWFUL
     card = _card_of(f, e.position, e.index)
-    faces = _faces(f.settings)
-    if card > len(faces) or faces[card - 1] == "up" or _revealed(f, h):
+    faces = _streets(f.settings).faces
+    if card > len(faces) or faces[card - 1] == "up":
         return LAWFUL
     if f.folding:
         return f.wait()
@@ -379,13 +391,16 @@ def _wins(f: Facts, hand: Position | None) -> bool | None:
 
 def _revealed(f: Facts, h: Heard) -> bool:
     """Whether the time has come at which the dealer turns the down cards: after the last betting round."""
-    bets = sum(sign == "b" for sign in _streets(f.settings))
-    return len([b for b in f.bets if b < h]) >= bets or _nobody_left(f)
+    bets = _streets(f.settings).bets
+    closed = len(f.bets)
+    if closed >= bets and f.bets and f.bets[-1] > h:
+        closed = len([b for b in f.bets if b < h])
+    return closed >= bets or _nobody_left(f)
 
 
 def _is_last(f: Facts, b: Heard) -> bool:
     """Whether a betting round is the last one."""
-    return len(f.bets) + 1 == sum(sign == "b" for sign in _streets(f.settings)) and b not in f.bets
+    return len(f.bets) + 1 == _streets(f.settings).bets and b not in f.bets
 
 
 def _nobody_left(f: Facts) -> bool:

@@ -6,25 +6,16 @@ from random import Random
 from typing import Any, Final
 
 from stream.deal import events as ev
-from stream.deal.cards import DECK_52, RANKS, UNSEEN, Card
-from stream.deal.words import Position, Seat, Setting
+from stream.deal.cards import Card
+from stream.deal.words import ButtonPlace, Facing, Method, Position, Seat, Setting, Source
+from stream.rulebook.noting import successor
 from stream.rulebook.paragraphs import Law
-from stream.rulebook.steps import Announce, Deal, Offer, Settle, Turn
+from stream.rulebook.steps import Due, Terms
+from stream.simulate.house import House
 
 SHOE: Final = "SH1"
-STAKES: Final = (10, 20, 50, 100)
-
-
-@dataclass
-class Happening:
-    """One event to be: when (ms from the round's begin), who sees it, its type and fields, and what it is of."""
-
-    ms: int
-    device: str
-    kind: type[ev.Event]
-    fields: dict[str, Any]
-    tag: str
-    card: "Drawn | None" = None
+AUTO_SHOE: Final = "AS1"
+SHUFFLER: Final = "SF1"
 
 
 @dataclass
@@ -36,19 +27,98 @@ class Drawn:
 
 
 @dataclass
+class Happening:
+    """One event to be: when (ms from the round's begin), who sees it, its type and fields, and what it is of."""
+
+    ms: int
+    device: str
+    kind: type[ev.Event]
+    fields: dict[str, Any]
+    tag: str
+    card: Drawn | None = None
+
+
+@dataclass
+class Felt:
+    """What one round at a table hands on to the next."""
+
+    table: str
+    law: Law
+    house: House
+    seats: int
+    decks: list[str]
+    spare: Iterator[str]  # decks that can be brought in for one taken off the table
+    button: ButtonPlace | None = None  # where it stands
+    turn: ButtonPlace | None = None  # whose it is
+    machines: set[str] = field(default_factory=set)  # installed: auto_shoe, shuffler
+    uncounted: int = 0  # stubs in a row
+    uncounted_of: dict[str, int] = field(default_factory=dict)  # the same, deck by deck
+    away: set[Seat] = field(default_factory=set)
+    people: int = 0  # who have sat down so far
+    keep: tuple[Seat, ...] = ()  # who stays for the next round
+    again: "Change | None" = None  # what goes on being done wrong in the next round
+
+
+@dataclass
 class Round:
     """A round being dealt: its happenings in order, and what the dealer needs to know."""
 
     random: Random
+    felt: Felt
+    name: str
     seats: tuple[Seat, ...]
-    by_hand: bool
+    source: Source
     deck: str
+    method: Method = "device"  # by which it is shuffled
     happenings: list[Happening] = field(default_factory=list)
     ms: int = 0
+    cards: list[Card] = field(default_factory=list)  # in the source
+    wanted: dict[tuple[Position, int], str] = field(default_factory=dict)  # ranks that are to be dealt
     hands: dict[Position, list[tuple[int, Drawn]]] = field(default_factory=dict)
+    faces: dict[tuple[Position, int], Facing] = field(default_factory=dict)
     stakes: dict[tuple[Seat, str], int] = field(default_factory=dict)
-    label: str = ""
+    held: dict[Position, int] = field(default_factory=dict)  # hands out of play, and how many cards they had
+    taken: set[Position] = field(default_factory=set)  # hands cleared away
+    away: set[Seat] = field(default_factory=set)
+    bets: int = 0  # betting rounds begun
+    over: bool = False
+    count: bool | None = None  # whether the stub is counted; None: as the rule asks, and now and then
+    missing: int = 0  # cards that the deck lacks
+    stub: bool = False  # out of the source
+    loyal: set[Seat] = field(default_factory=set)  # who do not fold
+    form: str = ""  # of what is done wrong: breached, remedied, over
+    told: bool = True  # whether it is done in this round
+    scope: str | Drawn = "round"
+    status: str = ""
     positions: tuple[str, ...] = ()
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether the cards are dealt from the hand."""
+        return self.source == "hand"
+
+    @property
+    def rules(self) -> str:
+        """The id of the rule set."""
+        return self.felt.law.rules.id
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """The settings of the plan at this table."""
+        return dict(self.felt.law.rules.settings) | self.felt.house.options
+
+    @property
+    def terms(self) -> Terms:
+        """Who is dealt to, as the round stands."""
+        first: Position | None = None
+        if self.felt.turn is not None and self.settings.get("deal_start") == "button":
+            first = successor(self.felt.turn, self.seats)
+        return Terms(self.seats, first, tuple(sorted(self.held.items())))
+
+    @property
+    def playing(self) -> tuple[Seat, ...]:
+        """The seats whose hands are in play."""
+        return tuple(s for s in self.seats if s not in self.held)
 
     def add(self, device: str, kind: type[ev.Event], tag: str, wait: int = 0, **fields: Any) -> Happening:
         """Let something happen, some milliseconds after the last."""
@@ -65,110 +135,13 @@ class Round:
         """A human pause in milliseconds."""
         return self.random.randint(low, high)
 
-
-def deal(law: Law, settings: dict[str, Setting], rnd: Round, name: str) -> Round:
-    """Deal a whole lawful round by the rule set's procedure: shuffle, load, wagers, deal, play, settlement."""
-    r = rnd
-    _prepare(r)
-    r.add("floor", ev.RoundOpened, "open", r.pause(1500, 3000), round=name)
-    for seat in r.seats:
-        _wager(r, seat, "ante", r.random.choice(STAKES))
-    if r.by_hand:
-        r.add("shoe", ev.DeckHeld, "hold", r.pause(600, 900), hand="left", zone="container")
-    deck = iter(r.random.sample(DECK_52, len(DECK_52)))
-    for due in law.module.procedure(r.seats, settings):
-        _do(r, due, deck)
-    for position in r.hands:
-        count = len(r.hands[position])
-        r.add("rack", ev.CardsDiscarded, "rack", r.pause(300, 700), position=position, count=count)
-    if not r.by_hand:
-        r.add("rack", ev.StubRemoved, "stub", r.pause(500, 900))
-    r.add("rack", ev.StubDiscarded, "stub", r.pause(300, 600), facing="down")
-    r.add("floor", ev.RoundClosed, "close", r.pause(800, 1500))
-    return r
+    def tell(self, scope: str | Drawn, *positions: str) -> None:
+        """Write down what what is done wrong is about."""
+        self.scope, self.positions = scope, positions
 
 
-def _prepare(r: Round) -> None:
-    r.add("shuffler", ev.ShuffleStarted, "shuffle", 500, deck=r.deck, mode="shuffle", method="device")
-    r.add("shuffler", ev.ShuffleCompleted, "shuffled", r.pause(20_000, 30_000), deck=r.deck, count=52)
-    into = "hand" if r.by_hand else "manual_shoe"
-    asset = {} if r.by_hand else {"asset": SHOE}
-    r.add("shoe", ev.DeckLoaded, "load", r.pause(1500, 3000), deck=r.deck, into=into, by="dealer", **asset)
+Step = Due | str
+"""What is done next: something the procedure says is due, or a chore around the deal by its name."""
 
-
-def _wager(r: Round, seat: Seat, area: str, amount: int) -> None:
-    r.add("floor", ev.WagerPlaced, area, r.pause(300, 900), seat=seat, area=area, amount=amount)
-    r.stakes[seat, area] = amount
-
-
-def _do(r: Round, due: object, deck: Iterator[Card]) -> None:
-    """One thing that is due."""
-    match due:
-        case Announce(what):
-            r.add("floor", ev.Announced, "call", r.pause(900, 1600), what=what)
-        case Deal(position, index, facing):
-            drawn = Drawn(next(deck))
-            draw_hand, place_hand = ("right", "right") if r.by_hand else ("left", "right")
-            source = "hand" if r.by_hand else "manual_shoe"
-            h = r.add(
-                "shoe",
-                ev.CardDrawn,
-                "draw",
-                r.pause(500, 800),
-                card=drawn.card,
-                source=source,
-                hand=draw_hand,
-            )
-            h.card = drawn
-            face = drawn.card if facing == "up" else UNSEEN
-            h = r.add(
-                "layout", ev.CardPlaced, "place", r.pause(250, 400), position=position, index=index, facing=facing,
-                card=face, hand=place_hand,
-            )  # fmt: skip
-            h.card = drawn
-            r.hands.setdefault(position, []).append((index, drawn))
-        case Offer(area):
-            for seat in r.seats:
-                if r.random.random() < 0.3:
-                    _wager(r, seat, area, r.stakes[seat, "ante"])
-        case Turn(position, index):
-            card = next(c.card for i, c in r.hands[position] if i == index)
-            r.add(
-                "layout", ev.CardTurned, "turn", r.pause(900, 1500), position=position, index=index, facing="up",
-                by="dealer", card=card,
-            )  # fmt: skip
-        case Settle(areas):
-            for seat in r.seats:
-                _settle(r, seat, areas)
-
-
-def _settle(r: Round, seat: Seat, areas: tuple[str, ...]) -> None:
-    cards: list[tuple[Position, int, Card]] = [
-        *((seat, i, c.card) for i, c in r.hands[seat]),
-        *(("C", i, c.card) for i, c in r.hands.get("C", [])),
-    ]
-    outcome = worth([card for _, _, card in cards])
-    on = tuple(ev.CardAt(p, i) for p, i, _ in cards)
-    for area in areas:
-        stake = r.stakes.get((seat, area))
-        if stake is not None:
-            r.add(
-                "floor", ev.WagerSettled, "settle", r.pause(500, 1000), seat=seat, area=area, outcome=outcome,
-                amount=stake, on=on,
-            )  # fmt: skip
-
-
-def worth(cards: list[Card]) -> str:
-    """How a five-card stud hand fares: nothing is collected, sixes to tens are returned, more is paid."""
-    ranks = [RANKS.index(c[0]) for c in cards]
-    counts = sorted((ranks.count(x) for x in set(ranks)), reverse=True)
-    if len({c[1] for c in cards}) == 1 or counts[0] >= 3 or counts[:2] == [2, 2]:
-        return "paid"
-    if counts[0] == 1:
-        ordered = sorted(ranks)
-        return "paid" if ordered[-1] - ordered[0] == 4 or ordered == [0, 1, 2, 3, 12] else "collected"
-    pair = next(x for x in ranks if ranks.count(x) == 2)
-    return "paid" if pair >= RANKS.index("J") else "returned" if pair >= RANKS.index("6") else "collected"
-
-
-Mutation = Callable[[Round], None]
+Change = Callable[[Round, Iterator[Step]], Iterator[Step]]
+"""Something done wrong in the dealing: what is done next, given what ought to be."""
