@@ -29,6 +29,14 @@ LOOKBACK: Final = 5  # rounds before a round that it can rest on
 _SPECIAL: Final = frozenset({ev.TableOpened, ev.EventCorrected, ev.DeviceOnline})
 
 
+def _lasts(segment: Segment) -> bool:
+    """Whether a later round can still change what a closed one says: a duty of it is judged by what comes there."""
+    config = segment.opened.event if segment.opened else None
+    s = setup(config) if isinstance(config, ev.TableOpened) else None
+    lasting = s.law.rules.lasting if s else ()
+    return any(v.atom in lasting for v in (segment.verdicts or {}).values())
+
+
 class Counts(Struct):
     """What happened to events that made no difference, for metrics and for saying so."""
 
@@ -348,9 +356,7 @@ class Table:
                 continue
             segment.verdicts = {v.id: v for v in self._judged(k, segment, mine, alive, closed=closed)}
             segment.saved = segment.saved and judged_as == segment.judged_as
-            segment.pending = closed and any(
-                v.status == "open" and v.kind == "irregularity" for v in segment.verdicts.values()
-            )
+            segment.pending = closed and _lasts(segment)
             segment.beyond = self._beyond(k) if closed else ()
             segment.judged_as, segment.stale = judged_as, False
             if segment.name:
@@ -359,7 +365,7 @@ class Table:
     def _awaiting(self, begin: int) -> int:
         """Mark the rounds whose duties what came since can end; the first segment to be looked at."""
         first = begin
-        for k in range(max(0, len(self.segments) - 1 - LOOKAHEAD), begin):
+        for k in range(max(0, len(self.segments) - 1 - LOOKAHEAD), len(self.segments) - 1):
             segment = self.segments[k]
             if segment.pending and self._beyond(k) != segment.beyond:
                 segment.stale, segment.saved = True, False

@@ -91,6 +91,7 @@ class RuleSet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     yields: tuple[str, ...] = ()  # of them those that count only once they were acted on, and give way to the others
     survives: tuple[str, ...] = ()  # atoms about decks and machines, which the end of a round leaves open
     decks_covered: dict[DeckDoubt, tuple[str, ...]] = {}  # what is wrong with a deck -> atoms that judge it
+    lasting: tuple[str, ...] = ()  # atoms whose duties can end in a later round
     device_removal: str | None = None  # atom that has a machine taken away before its work is done another way
     uncaused_void: str | None = None  # atom of a misdeal declared with no cause seen; none: an advisory
     interpretation: dict[str, Interpretation] = {}
@@ -173,7 +174,7 @@ def _complaints(law: Law) -> list[str]:
                 if i not in rules.interpretation]  # fmt: skip
         out += [f"atom {atom.id} sets aside {c}, which is no paragraph" for c in atom.sets_aside
                 if c not in law.paragraphs]  # fmt: skip
-    judged |= {*rules.ends_round, *rules.yields, *rules.survives, *filter(None, (rules.device_removal,))}
+    judged |= {*rules.ends_round, *rules.yields, *rules.survives, *rules.lasting, *filter(None, (rules.device_removal,))}
     judged |= {a for atoms in rules.decks_covered.values() for a in atoms}
     out += [f"code judges {a}, which is no atom" for a in sorted(judged - law.atoms.keys())]
     cited = {a.cite for a in rules.atom}
