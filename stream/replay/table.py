@@ -365,7 +365,7 @@ class Table:
     def _awaiting(self, begin: int) -> int:
         """Mark the rounds whose duties what came since can end; the first segment to be looked at."""
         first = begin
-        for k in range(max(0, len(self.segments) - 1 - LOOKAHEAD), len(self.segments) - 1):
+        for k in range(max(0, begin - LOOKAHEAD), len(self.segments) - 1):
             segment = self.segments[k]
             if segment.pending and self._beyond(k) != segment.beyond:
                 segment.stale, segment.saved = True, False
