@@ -6,6 +6,7 @@ from stream.deal import events as ev
 from stream.deal.verdicts import Affected, Scope, Verdict
 from stream.deal.wire import from_micros
 from stream.replay.carry import Carry, Interruption
+from stream.replay.clocks import Drift
 from stream.replay.deck import SAID, impossible
 from stream.replay.drafts import Scene, in_order, notice
 from stream.replay.fold import Setup, setup
@@ -115,6 +116,26 @@ def _reused(scene: Scene, opened: Heard) -> Verdict:
         expected="A round's id is never used again at its table.",
         observed=f"{opened.device} opened a round under a used id.",
     )
+
+
+def clock_faults(scene: Scene, found: Iterable[Drift]) -> Iterator[Verdict]:
+    """Clocks further apart than they say, once a pair of devices."""
+    for d in found:
+        first = min(d.shown_by)
+        yield notice(
+            scene,
+            kind="device_fault",
+            code="clock_drift",
+            scope=_device(d.devices[1]),
+            deciding=first,
+            supporting=in_order(d.shown_by, without=first),
+            status="final" if scene.closed else "open",
+            severity="minor",
+            what="Two devices' clocks are further apart than the errors they admit.",
+            expected="A card is placed after it is drawn.",
+            observed=f"{d.devices[1]} saw {len(d.shown_by) // 2} cards placed before {d.devices[0]} drew them, "
+            f"by {d.apart_ms} ms more than both clocks may err.",
+        )
 
 
 def table_faults(scene: Scene, carry: Carry, opened: Heard | None, *, first: bool) -> Iterator[Verdict]:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from stream.deal import events as ev
 from stream.deal.words import Sense, Setting
 from stream.replay.carry import Carry, Watch
+from stream.replay.clocks import too_early
 from stream.replay.deck import bypassed, doubts
 from stream.rulebook.checks import Bound, FirstDraw
 from stream.rulebook.facts import Facts
@@ -279,6 +280,9 @@ class Fold:
         if step.position != act.position or step.facing != act.facing or (step.exact and step.index != act.index):
             self.clean = False
             return
+        drawn = facts.draws.get(act.draw) if act.draw is not None else None
+        if drawn is not None and heard.at < drawn.at and too_early(drawn, heard):  # type: ignore[arg-type]  # a placement
+            self.clean = False
         self.last_draw = act.draw or 0
         facts.explained[heard.device, heard.boot, heard.seq] = step
         if step.facing == "down":

@@ -14,10 +14,11 @@ from stream.deal.verdicts import Cause, Verdict, in_order
 from stream.deal.words import SEATS, Seat
 from stream.replay.align import Explanation, Weights, explain
 from stream.replay.carry import Alive, Carry, Interruption
+from stream.replay.clocks import drifts
 from stream.replay.deck import bypassed, doubts
 from stream.replay.departures import told
 from stream.replay.drafts import Scene, draft
-from stream.replay.faults import advised, deck_faults, faults, not_followed, table_faults, uncaused
+from stream.replay.faults import advised, clock_faults, deck_faults, faults, not_followed, table_faults, uncaused
 from stream.replay.fold import BETWEEN, CLEARING, Setup, number, plan_of, plan_settings, setup, variants_of
 from stream.replay.precedence import settled_by_rank
 from stream.rulebook.checks import FirstDraw
@@ -67,7 +68,9 @@ def judge(
             duty = duties.get(f.atom)
             return None if duty is None else _vouched(scene, duty(end, f))
 
-        findings = list(_weighed(scene, s, findings))
+        drifting = list(drifts(end))
+        out += clock_faults(scene, drifting)
+        findings = list(_weighed(scene, s, findings, [set(d.devices) for d in drifting]))
         for f in sorted(findings, key=lambda f: f.deciding[:4], reverse=True):
             if f.atom in s.law.rules.ends_round and f.cause is None:
                 end.endings[f.atom] = f.deciding
@@ -338,12 +341,16 @@ def _walk(events: Sequence[Heard], facts: Facts, s: Setup, beyond: Sequence[Hear
                 yield from (f for f in bound.check(facts, heard) if f is not WAIT)
 
 
-def _weighed(scene: Scene, s: Setup, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Findings with what the devices can't vouch for made undetermined."""
+def _weighed(scene: Scene, s: Setup, findings: Iterable[Finding], drifting: list[set[str]]) -> Iterator[Finding]:
+    """Findings with what the devices, or the clocks of two of them, can't vouch for made undetermined."""
     least = number(s.settings, "identity_confidence")
     for f in findings:
         doubtful = f.deciding.event.confidence < least or _unseen(scene, f)
-        yield replace(f, cause="coverage") if f.cause is None and doubtful else f
+        devices = {f.deciding.device, *(h.device for h in f.supporting)}
+        if f.cause is None and any(pair <= devices for pair in drifting):
+            yield replace(f, cause="order")
+        else:
+            yield replace(f, cause="coverage") if f.cause is None and doubtful else f
 
 
 def _unseen(scene: Scene, f: Finding) -> bool:
