@@ -113,3 +113,20 @@ def test_senses_follow_the_event_in_force() -> None:
 def test_a_dead_sense_can_be_simulated_at_its_highest_rate() -> None:
     """Every device fault can be simulated at the rate 1."""
     assert list(reports(Order("nj-double-down-stud-17", 1, faults=(("sense_dead", 1.0),))))
+
+
+def test_an_event_past_the_kept_history_is_told_once_a_boot() -> None:
+    """It changes nothing any more, and nobody has to look into a log to learn that it came."""
+    dealt = "S1$ante:10 nmb S1=9h^ C1=??v C2=Td^ C3=2d^ C4=3d^ nmb C1^=Kd S1$ante=collected:10 ."
+    again = "- stub- stub# shuffle:A shuffled:A=52 load:A>manual_shoe#SH1"
+    given = "shuffle:A shuffled:A=52 load:A>manual_shoe#SH1"
+    opened = '- open:nj-double-down-stud-17{approved=["SH1"],options={"rounds_kept":2}} ' + given
+    events = parse("\n".join([opened, *(line for _ in range(6) for line in (dealt, again))]))
+    late = [e for e in events if e.device == "layout"][3:5]
+    table = Table("T1")
+    for event in (*(e for e in events if e not in late), *late):
+        table.hear(event)  # type: ignore[arg-type]  # of the union
+        table.settle()
+    told = [v for v in (*table.left, *table.in_force()) if v.code == "event_too_late"]
+    assert [(v.scope.device, v.evidence[0].seq) for v in told] == [("layout", 3)]
+    assert table.counts.too_late == 2

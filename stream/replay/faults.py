@@ -201,6 +201,27 @@ def _not_opened(scene: Scene, begin: Heard, opened: Heard | None) -> Verdict:
     )
 
 
+def came_too_late(table: str, opened: Heard | None, event: Heard) -> Verdict:
+    """An event came when its round had left the kept history, and changes nothing any more."""
+    config = opened.event if opened else None
+    config = config if isinstance(config, ev.TableOpened) else None
+    rules = setup(config) if config else None
+    scene = Scene(table, rules, config, None, reused=False, events=[event], closed=True, interruptions=())
+    return notice(
+        scene,
+        kind="advisory",
+        code="event_too_late",
+        scope=_device(event.device),
+        deciding=event,
+        status="final",
+        severity="minor",
+        what="An event came when its round had left the kept history; the round is not judged again.",
+        expected="Events come within the rounds and minutes that the table's settings keep.",
+        observed=f"{event.device} sent {event.boot}:{event.seq} (boot:seq); "
+        "what else of this boot comes too late is counted only.",
+    )
+
+
 def not_followed(scene: Scene) -> Verdict:
     """The deal departs from the procedure in more ways than can be told apart."""
     assert scene.round is not None

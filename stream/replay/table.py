@@ -16,6 +16,7 @@ from stream.deal.verdicts import Verdict
 from stream.deal.wire import canonical, full, micros
 from stream.deal.words import Sense
 from stream.replay.carry import SECOND, Alive, Carry, Interruption, possible_senses, senses_of
+from stream.replay.faults import came_too_late
 from stream.replay.fold import Fold, number, setup
 from stream.replay.judge import judge
 from stream.replay.order import cut, ordered, overlapping
@@ -59,6 +60,7 @@ class Table:
         self.first_opened: Heard | None = None  # under which what came before it is judged
         self.counts = Counts()
         self.left: list[Verdict] = []  # verdicts of rounds that have left the kept history
+        self.late: set[tuple[str, int]] = set()  # device and boot of which an event came too late, since the start
         self.touched: set[str] = set()  # names of segments judged or taken apart, until somebody clears it
         self._from = 0  # the first segment that is not settled
         self._opening = False  # the first table.opened is to be looked for
@@ -124,11 +126,19 @@ class Table:
                     return
         last = self.base.last.get(event.device)
         if last is not None and (event.boot, event.seq) <= (last.boot, last.seq):
-            self.counts.too_late += 1
+            self._tell_late(Heard(at, *key, at, event, mark))
             return
         heard = Heard(at, *key, at, event, mark)
         self._note_kind(heard, self.tails[event.device])
         self._insert(heard)
+
+    def _tell_late(self, heard: Heard) -> None:
+        """An event whose round has left the kept history is not judged; of each boot of a device the first is told."""
+        self.counts.too_late += 1
+        if (heard.device, heard.boot) not in self.late:
+            self.late.add((heard.device, heard.boot))
+            opened = self.segments[-1].opened or self.base.opened
+            self.left.append(came_too_late(self.name, opened, heard))
 
     def _again(self, segment: Segment, heard: Heard, event: ev.AnyEvent, mark: int) -> None:
         """An identity that has been heard: a repeat, or a device fault.
