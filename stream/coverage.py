@@ -10,14 +10,14 @@ from textwrap import fill
 from typing import Final
 
 from stream.deal import events as ev
+from stream.deal.verdicts import NOT_SPECIFIED
 from stream.deal.wire import Reader
+from stream.describe import MANUAL, Scenario, counted, counts, said, scenarios
 from stream.files import lines
-from stream.rulebook.paragraphs import Atom, Law, Paragraph, ids, load
+from stream.rulebook.paragraphs import Atom, Interpretation, Law, Paragraph, ids, load
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "coverage.md"
-SCENARIOS: Final = ROOT / "tests" / "scenarios"
-SHOWS: Final = ("breach", "near", "remedied", "over", "undetermined")
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,20 @@ class Row:
     heading: str
     atom: str | None
     code: str | None
+    kind: str | None
+    remedy: str | None  # the code of what is ordered; None where the cited text orders nothing
     monitored: bool
     why_not: str | None
     senses: tuple[str, ...]
+    needs_list: str | None
     interpretations: tuple[str, ...]
+    manual: bool  # only a person's report can show it
     scenarios: dict[str, int] | None
+
+    @property
+    def covered(self) -> bool:
+        """Whether it is judged, and shown broken and nearly so; where no story is at hand, whether it is judged."""
+        return self.monitored and (self.scenarios is None or {"breach", "near"} <= self.scenarios.keys())
 
 
 def rows(law: Law, table: ev.TableOpened | None = None) -> list[Row]:
@@ -41,7 +50,7 @@ def rows(law: Law, table: ev.TableOpened | None = None) -> list[Row]:
 
     With a table: monitored or not by that table's senses and lists; else whether any table can.
     """
-    told = stories(law.rules.id)
+    told = scenarios(law.rules.id)
     out: list[Row] = []
     for paragraph in law.rules.paragraph:
         atoms = [a for a in law.rules.atom if a.cite == paragraph.cite]
@@ -54,20 +63,25 @@ def _row(
     paragraph: Paragraph,
     atom: Atom | None,
     table: ev.TableOpened | None,
-    told: dict[str, dict[str, int]] | None,
+    told: tuple[Scenario, ...] | None,
 ) -> Row:
     why = "no atom of it is entered" if atom is None else why_not(law, atom, table)
+    ordered = atom.remedy.code if atom and atom.remedy.code != NOT_SPECIFIED else None
     return Row(
         rules=law.rules.id,
         paragraph=law.rules.citation(paragraph.cite),
         heading=paragraph.heading,
         atom=atom.id if atom else None,
         code=atom.code if atom else None,
+        kind=atom.kind if atom else None,
+        remedy=ordered,
         monitored=why is None,
         why_not=why,
         senses=atom.senses if atom else (),
+        needs_list=atom.needs_list if atom else None,
         interpretations=atom.interpretations if atom else (),
-        scenarios=None if told is None or atom is None else told.get(atom.id, {}),
+        manual=atom.manual if atom else False,
+        scenarios=counts(told, atom.id) if atom else None,
     )
 
 
@@ -77,25 +91,15 @@ def why_not(law: Law, atom: Atom, table: ev.TableOpened | None) -> str | None:
         return atom.unmonitored
     if table is None or law.monitored(atom, frozenset(table.senses), approved=table.approved is not None):
         return None
-    missing = [s for s in atom.senses if s not in table.senses]
+    missing = lacking(atom.senses, table)
     if missing:
         return f"the table lacks {', '.join(missing)}"
     return f"table.opened gives no list {atom.needs_list}"
 
 
-def stories(rules: str) -> dict[str, dict[str, int]] | None:
-    """How many scenarios each atom has, by what they show; None outside of a checkout, or without the file."""
-    path = SCENARIOS / f"{rules}.txt"
-    if not path.is_file():
-        return None
-    out: dict[str, dict[str, int]] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        head, colon, _ = line.partition(":")
-        atom, _, shows = head.partition(" ")
-        if colon and shows in SHOWS:
-            counts = out.setdefault(atom, {})
-            counts[shows] = counts.get(shows, 0) + 1
-    return out
+def lacking(senses: Sequence[str], table: ev.TableOpened) -> list[str]:
+    """Which of some senses a table has not."""
+    return [s for s in senses if s not in table.senses]
 
 
 def tables_in(path: str) -> dict[str, ev.TableOpened]:
@@ -111,20 +115,17 @@ def tables_in(path: str) -> dict[str, ev.TableOpened]:
     return dict(sorted(out.items()))
 
 
-def counted(scenarios: dict[str, int] | None) -> str:
-    """Scenario counts in words, `-` for none, empty where they are not at hand."""
-    if scenarios is None:
-        return ""
-    return ", ".join(f"{s} {scenarios[s]}" for s in SHOWS if scenarios.get(s)) or "-"
-
-
 # --- the page
 
 WIDTH: Final = 110
 _INTRODUCTION: Final = (
     "Every paragraph of every rule set, and what is judged of it. An atom is one judged duty; it is *monitored* at a"
     " table that declares the senses it needs (and, where said, gives the list), and never *compliant* at any other."
-    " `misdeal rules coverage --table FILE` says it for the tables of a file; `misdeal rules show` tells more of each."
+    " *Due* is what the text orders after it; where nothing stands there, it orders nothing. *Read as* names the"
+    " questions that the text leaves open; each table of atoms is followed by theirs, with the readings that a table"
+    " may set. The last column counts the stories of `tests/scenarios` by what they show."
+    " `misdeal rules coverage --table FILE` says what is monitored at the tables of a file; `misdeal rules show` tells"
+    " more of each."
 )
 
 
@@ -139,37 +140,69 @@ def _page() -> Iterator[str]:
     yield "<!-- generated by `python -m stream.coverage` -->"
     yield ""
     yield fill(_INTRODUCTION, WIDTH)
-    for rules in ids():
-        yield from _section(load(rules))
+    yield ""
+    yield "| game | rule set | paragraphs | atoms | monitored | with something due |"
+    yield "|---|---|---|---|---|---|"
+    every = [(load(rules), rows(load(rules))) for rules in ids()]
+    for law, found in every:
+        yield _cells(law.rules.game, f"`{law.rules.id}`", len(law.rules.paragraph), *_sums(found))
+    yield _cells("all", "", sum(len(law.rules.paragraph) for law, _ in every), *_sums([r for _, f in every for r in f]))
+    for law, found in every:
+        yield from _section(law, found)
 
 
-def _section(law: Law) -> Iterator[str]:
-    found = rows(law)
-    judged = sum(r.monitored for r in found)
+def _sums(found: Sequence[Row]) -> tuple[int, int, int]:
+    return len(found), sum(r.monitored for r in found), sum(r.remedy is not None for r in found)
+
+
+def _section(law: Law, found: Sequence[Row]) -> Iterator[str]:
     yield ""
     yield f"## {law.rules.game}: {law.rules.id}"
     yield ""
-    counts = f"{len(law.rules.paragraph)} paragraphs, {len(law.rules.atom)} atoms, {judged} of them monitored"
-    yield fill(f"{law.rules.source}; {law.rules.edition}. {counts} where a table has the senses.", WIDTH)
+    told = f"[tests/scenarios/{law.rules.id}.txt]({_told(law)})"
+    yield fill(
+        f"{law.rules.source}; {law.rules.edition}. Stories: {told}.",
+        WIDTH,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     yield ""
-    yield "| paragraph | what it is about | atom | monitored | senses | read as | scenarios |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| paragraph | what it is about | atom | monitored | senses | due | read as | stories |"
+    yield "|---|---|---|---|---|---|---|---|"
     yield from (_line(law, row) for row in found)
+    if law.rules.interpretation:
+        yield ""
+        yield "| question | asked | by default | or |"
+        yield "|---|---|---|---|"
+        yield from (_asked(name, i) for name, i in law.rules.interpretation.items())
+
+
+def _told(law: Law) -> str:
+    return f"../tests/scenarios/{law.rules.id}.txt"
 
 
 def _line(law: Law, row: Row) -> str:
-    atom = law.atoms.get(row.atom or "")
-    wanted = [*row.senses, *([f"list `{atom.needs_list}`"] if atom and atom.needs_list else [])]
-    cells: Sequence[str] = (
+    wanted = [*row.senses, *([f"list `{row.needs_list}`"] if row.needs_list else [])]
+    seen = MANUAL if row.manual else "yes"
+    return _cells(
         row.paragraph,
         row.heading,
         f"`{row.atom}` {row.code}" if row.atom else "",
-        "yes" if row.monitored else f"no: {row.why_not}",
+        seen if row.monitored else f"no: {row.why_not}",
         ", ".join(wanted),
+        row.remedy or "",
         ", ".join(row.interpretations),
-        counted(row.scenarios),
+        f"[{counted(row.scenarios)}]({_told(law)})" if row.scenarios else "",
     )
-    return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
+
+
+def _asked(name: str, i: Interpretation) -> str:
+    others = ", ".join(f"`{said(v)}`" for v in i.values if v != i.default)
+    return _cells(name, i.question, f"`{said(i.default)}`", others or ("" if i.values else "any other of its kind"))
+
+
+def _cells(*cells: object) -> str:
+    return "| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |"
 
 
 if __name__ == "__main__":
