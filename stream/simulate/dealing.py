@@ -1,7 +1,7 @@
 """A whole round, dealt as the rule set's procedure says; or nearly so."""
 
+from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 
 from stream.rulebook.steps import Announce, Bet, Burn, ClearStub, Close, Deal, Decide, Due, Offer, Settle, Turn
 from stream.simulate import dealer, play
@@ -29,12 +29,15 @@ def _steps(r: Round) -> Iterator[Step]:
 
 def _dues(r: Round) -> Iterator[Due]:
     """What is due, asked again whenever a hand has left the play."""
-    done = 0
+    seen = Counter[Due]()
     asked = True
     while asked and not r.over:
-        asked, held = False, dict(r.held)
-        for due in islice(r.felt.law.module.procedure(r.terms, r.settings), done, None):
-            done += 1
+        asked, held, before = False, dict(r.held), seen.copy()
+        for due in r.felt.law.module.procedure(r.terms, r.settings):
+            if before[due]:
+                before[due] -= 1
+                continue
+            seen[due] += 1
             yield due
             if r.over:
                 return

@@ -41,7 +41,9 @@ def house(rules: str, random: Random, *, mixed: bool, lawful: bool) -> House:
         case "nj-double-cross-25":
             side: Side = random.choice(("left", "right"))
             counting = not lawful or random.random() < 0.5
-            return House(decks=decks, side=side, methods=("device", "hand") if counting else ("device",), counting=counting)
+            return House(
+                decks=decks, side=side, methods=("device", "hand") if counting else ("device",), counting=counting
+            )
         case "nsw-let-it-ride":
             options = {"dealer_dispensed": random.choice((2, 3)), "packets": random.random() < 0.5} if mixed else {}
             return House(options, ("manual_shoe", "auto_shoe") if random.random() < 0.5 else ("manual_shoe",), decks)

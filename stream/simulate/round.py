@@ -120,7 +120,7 @@ class Round:
         """The seats whose hands are in play."""
         return tuple(s for s in self.seats if s not in self.held)
 
-    def add(self, device: str, kind: type[ev.Event], tag: str, wait: int = 0, **fields: Any) -> Happening:
+    def add(self, device: str, kind: type[ev.Event], tag: str, wait: int = 0, /, **fields: Any) -> Happening:
         """Let something happen, some milliseconds after the last."""
         self.ms += wait
         happening = Happening(self.ms, device, kind, fields, tag)

@@ -23,7 +23,6 @@ def settle(r: Round, areas: tuple[str, ...]) -> None:
             if stake is None:
                 continue
             outcome, times = judge(r, seat, area)
-            r.stakes.pop((seat, area))
             r.add(
                 "floor", ev.WagerSettled, "settle", r.pause(500, 1000), seat=seat, area=area, outcome=outcome,
                 amount=stake * times, on=_on(r, seat),

@@ -4,21 +4,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush, merge
-from itertools import cycle
+from itertools import chain, cycle, islice, repeat
 from random import Random
 from typing import Any, Final, cast
 
 from stream.deal import events as ev
-from stream.deal.words import SEATS, SENSES
+from stream.deal.cards import DECK_52
+from stream.deal.words import SEATS, SENSES, Source
 from stream.rulebook.paragraphs import Law, load
 from stream.simulate.faults import FAULTS, Report
-from stream.simulate.mutations import MUTATIONS
-from stream.simulate.round import SHOE, Happening, Round, deal
+from stream.rulebook.steps import Burn, Deal, Terms
+from stream.simulate.dealing import deal
+from stream.simulate.house import House, house
+from stream.simulate.mutations.registry import Needs, known, ways
+from stream.simulate.round import SHOE, Drawn, Felt, Happening, Round
 
 START: Final = datetime(2026, 1, 5, 12, tzinfo=UTC)
 MS: Final = 1000
 BEAT_MS: Final = 20_000
 CLOCK_MS: Final = 20
+_DECKS: Final = "ABCDEFGHIJKLMNOP"
+_SPARE: Final = 4  # cards that are left when the deal is as long as can be
 DEVICES: Final = ("shoe", "layout", "rack", "shuffler", "floor")
 
 
@@ -31,33 +37,40 @@ class Order:
     tables: int = 1
     seats: int = 7
     seed: int = 0
-    inject: tuple[tuple[str, str], ...] = ()  # atom, form; in turn
+    inject: tuple[tuple[str, str], ...] = ()  # atom, way; in turn
     every: int = 10
     faults: tuple[tuple[str, float], ...] = ()
     jitter_ms: int = 0
     start: datetime = START
+    mixed: bool = False  # tables with other options than the usual ones
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What was done on purpose in a round."""
+    """What was done on purpose in a round, and how its verdict stands at last."""
 
     table: str
     round: str
     atom: str
-    form: str
+    form: str  # breached, remedied, over
+    way: str
+    status: str
+    scope: str  # as a story tells it
     positions: tuple[str, ...]
 
 
 def injections(law: Law, wanted: str) -> tuple[tuple[str, str], ...]:
-    """The (atom, form) pairs of `all`, of an atom, or of `ATOM:FORM`. Raises ValueError with what there is."""
-    known = [(a.id, form) for a in law.rules.atom for form in a.inject]
+    """The (atom, way) pairs of `all`, of an atom, or of `ATOM:FORM`, where the form is breached, remedied, over, or a way.
+
+    Raises ValueError with what there is.
+    """
+    every = [(a.id, way) for a in law.rules.atom for name in a.inject for way in ways(name)]
     if wanted == "all":
-        return tuple(known)
+        return tuple(every)
     atom, _, form = wanted.partition(":")
-    found = tuple(k for k in known if k[0] == atom and form in ("", k[1]))
+    found = tuple((a, way) for a, way in every if a == atom and form in ("", way, way.partition(":")[0], known(way)[1]))
     if not found:
-        names = ", ".join(f"{a}:{f}" for a, f in known)
+        names = ", ".join(f"{a}:{way}" for a, way in every)
         raise ValueError(f"nothing to inject is called {wanted!r}; there are all, {names}")
     return found
 
@@ -75,36 +88,82 @@ def _table(order: Order, law: Law, n: int) -> Iterator[tuple[Report, Truth | Non
     name = f"T{n + 1:03d}"
     begin = order.start + timedelta(milliseconds=random.randint(0, 30_000))
     turn = n * 4 % len(order.inject) if order.inject else 0  # tables begin at different places of the list
-    wanted = cycle(order.inject[turn:] + order.inject[:turn]) if order.inject else None
-    line = _Line(order, name, random)
+    wanted = cycle(order.inject[turn:] + order.inject[:turn])
+    felt = _felt(order, law, name, Random(f"{order.seed}/{n}/house"))
+    line = _Line(order, name, random, felt)
     yield from line.send([line.opened(begin)], None)
     now = begin + timedelta(milliseconds=1500)
-    for i in range(order.rounds):
-        atom, form = "", ""
-        if wanted is not None and i % order.every == order.every - 1:
-            atom, form = next(wanted)
-        rnd = _dealt(order, law, random, f"{name}-{i + 1}", form, "AB"[i % 2])
-        truth = Truth(name, f"{name}-{i + 1}", atom, form, rnd.positions) if atom else None
+    last, atom, way = 0, "", ""
+    for i in range(1, order.rounds + 1):
+        if felt.again is None:
+            atom, way = next(wanted) if order.inject and i - last >= order.every else ("", "")
+        rnd = _dealt(felt, random, f"{name}-{i}", way, i)
+        truth = _truth(rnd, atom, way) if atom and rnd.told else None
+        last = i if atom else last
         made = line.number(rnd, now)
         yield from line.send(made, truth)
         now = made[-1].at + timedelta(milliseconds=random.randint(2000, 5000))
     yield from line.rest()
 
 
-def _dealt(order: Order, law: Law, random: Random, name: str, form: str, deck: str) -> Round:
-    mutation, needs = MUTATIONS[form] if form else (None, "either")
-    low = 3 if form else 1
-    count = random.randint(min(low, order.seats), order.seats)
-    chosen = set(random.sample(SEATS[: order.seats], count))
-    seats = tuple(s for s in SEATS if s in chosen)
-    by_hand = needs == "hand" or (needs == "either" and random.random() < 0.3)
-    rnd = Round(random, seats, by_hand, deck)
-    deal(law, dict(law.rules.settings), rnd, name)
-    if mutation is not None:
-        mutation(rnd)
+def _felt(order: Order, law: Law, name: str, random: Random) -> Felt:
+    """A table before its first round."""
+    held = house(order.rules, random, mixed=order.mixed, lawful=not order.inject)
+    names = iter(_DECKS)
+    decks = list(islice(names, held.decks))
+    return Felt(name, law, held, _fitting(order, law, held), decks, chain(names, repeat(decks[0])))
+
+
+def _fitting(order: Order, law: Law, held: House) -> int:
+    """How many seats a deck serves, at most as many as are ordered."""
+    settings = dict(law.rules.settings) | held.options
+    for seats in range(order.seats, 1, -1):
+        due = law.module.procedure(Terms(SEATS[:seats]), settings)
+        if sum(isinstance(d, Deal | Burn) for d in due) <= len(DECK_52) - _SPARE:
+            return seats
+    return 1
+
+
+def _truth(r: Round, atom: str, way: str) -> Truth:
+    scope = f"card:#{r.scope.draw}" if isinstance(r.scope, Drawn) else r.scope
+    breach = r.felt.law.atoms[atom].kind == "breach"
+    status = r.status or ("final" if breach else "remedied" if r.form == "remedied" else "breached")
+    return Truth(r.felt.table, r.name, atom, r.form, way, status, scope, r.positions)
+
+
+def _dealt(felt: Felt, random: Random, name: str, way: str, number: int) -> Round:
+    mutation, form = known(way) if way else (None, "")
+    needs = mutation.needs if mutation else "any"
+    low = min(3 if way else 1, felt.seats)
+    high = felt.seats - 1 if needs == "free_seat" and felt.seats > 1 else felt.seats
+    count = random.randint(min(low, high), high)
+    chosen = set(random.sample(SEATS[: felt.seats], count))
+    seats = felt.keep or tuple(s for s in SEATS if s in chosen)
+    rnd = Round(
+        random, felt, name, seats, _source(felt, random, needs), felt.decks[(number - 1) % len(felt.decks)], form=form
+    )
+    if len(felt.house.methods) > 1:
+        rnd.method = random.choice(felt.house.methods)
+    change, felt.again, felt.keep = felt.again or (mutation.change if mutation else None), None, ()
+    if mutation is not None and mutation.change is not None:
+        rnd.loyal = set(random.sample(seats, min(2, len(seats))))
+    deal(rnd, change)
+    if mutation is not None and mutation.edit is not None:
+        mutation.edit(rnd)
     rnd.happenings.sort(key=lambda h: h.ms)
     _count_draws(rnd.happenings)
     return rnd
+
+
+def _source(felt: Felt, random: Random, needs: Needs) -> Source:
+    """What the cards come from: as what is done wrong needs it, else as the house has it."""
+    if needs in ("manual_shoe", "auto_shoe", "hand"):
+        return cast("Source", needs)
+    if needs == "shoe":
+        return "manual_shoe"
+    if felt.law.rules.id == "nj-double-down-stud-17" and not felt.house.options:
+        return "hand" if random.random() < 0.3 else "manual_shoe"
+    return random.choice(felt.house.sources)
 
 
 def _count_draws(happenings: Sequence[Happening]) -> None:
@@ -121,8 +180,9 @@ def _count_draws(happenings: Sequence[Happening]) -> None:
 class _Line:
     """The line from a table to the log: numbers events, lets devices beat, delays and spoils reports."""
 
-    def __init__(self, order: Order, table: str, random: Random) -> None:
+    def __init__(self, order: Order, table: str, random: Random, felt: Felt) -> None:
         self.order = order
+        self.felt = felt
         self.table = table
         self.random = random
         self.seq: dict[str, int] = {}
@@ -133,17 +193,21 @@ class _Line:
 
     def opened(self, at: datetime) -> ev.AnyEvent:
         """The table's opening."""
-        order = self.order
+        order, house = self.order, self.felt.house
         fields: dict[str, Any] = {
             "rules": order.rules,
             "seats": order.seats,
-            "shoe_side": "left",
-            "decks": (ev.Deck("A", 52), ev.Deck("B", 52)),
+            "shoe_side": house.side,
+            "decks": tuple(
+                ev.Deck(d, 52) for d in (_DECKS if order.inject and order.rules == "nj-double-cross-25" else _DECKS[:2])
+            ),
             "limits": ev.Limits(10, 1000),
             "currency": "USD",
             "approved": (SHOE,),
-            "senses": SENSES,
+            "senses": SENSES if house.counting else tuple(s for s in SENSES if s != "shuffler_count"),
         }
+        if house.options:
+            fields["options"] = house.options
         self.beat = at + timedelta(milliseconds=500)
         return self._event(ev.TableOpened, "floor", at, fields)
 

@@ -1,0 +1,368 @@
+"""What can go wrong at Winner's Pot Poker, and what is done about it."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from stream.deal import events as ev
+from stream.deal.words import Call, Position
+from stream.rulebook.noting import successor
+from stream.rulebook.steps import Bet, Burn, Close, Deal, Settle, Turn
+from stream.simulate import dealer
+from stream.simulate.chores import install, shuffle
+from stream.simulate.mutations.registry import changed
+from stream.simulate.mutations.steps import a_seat, cards, is_deal, nth, planned, someone
+from stream.simulate.play import wager
+from stream.simulate.round import AUTO_SHOE, SHUFFLER, Round, Step
+
+_ENDS: tuple[Call, ...] = ("misdeal", "all_void", "round_void")
+
+
+def _end(r: Round) -> None:
+    dealer.end_round(r, r.random.choice(_ENDS))
+
+
+# --- (a), (h) cards exposed
+
+
+@changed("breached", "remedied", "over")
+def hole_card_up(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """One hole card of a hand is dealt face up, or turned by the dealer before the hand's third card."""
+    hand, index, knocked = someone(r, "D"), r.random.choice((1, 2)), r.random.random() < 0.3
+    r.tell(f"hand:{hand}", hand)
+    for step in steps:
+        if is_deal(step, hand, index):
+            assert isinstance(step, Deal)
+            yield step if knocked else replace(step, facing="up")
+            if knocked:
+                dealer.turn(r, hand, index)
+            if r.form == "over":
+                _give_up(r, hand)
+        elif is_deal(step, hand, 3) and r.form == "remedied":
+            assert isinstance(step, Deal)
+            yield replace(step, facing="down")
+        else:
+            yield step
+            if isinstance(step, Turn) and step.position == hand:
+                dealer.turn(r, hand, 3)
+
+
+def _give_up(r: Round, hand: Position) -> None:
+    if hand == "D" or r.random.random() < 0.5:
+        _end(r)
+    else:
+        dealer.end_hand(r, hand, "hand_dead")
+
+
+@changed("breached", "remedied")
+def both_hole_cards_up(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """Both hole cards of a hand are dealt face up."""
+    hand = someone(r, "D")
+    r.tell(f"hand:{hand}", hand)
+    yield from _dead(r, steps, hand)
+
+
+def _dead(r: Round, steps: Iterator[Step], hand: Position) -> Iterator[Step]:
+    """Both hole cards show; the hand is called dead when the street is dealt, unless that is what is done wrong."""
+    kept = r.form == "breached" and hand != "D" and r.random.random() < 0.5  # dead, but its wagers are collected
+    for step in steps:
+        if is_deal(step, hand, 1, 2):
+            assert isinstance(step, Deal)
+            yield replace(step, facing="up")
+            continue
+        if isinstance(step, Deal) and step.index == 3 and hand not in r.held:
+            if kept:
+                dealer.out(r, hand)
+                dealer.say(r, "hand_dead", hand)
+                dealer.take(r, hand)
+            elif r.form == "remedied":
+                dealer.end_hand(r, hand, "hand_dead")
+        if not (is_deal(step, hand) and hand in r.held):
+            yield step
+
+
+@changed("breached", "remedied")
+def dead_hand_with_bonus(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """Both hole cards of a hand show and win its bonus, which is paid, given back or collected."""
+    seat = a_seat(r)
+    r.tell(f"wager:{seat}/bonus", seat)
+    rank = r.random.choice("JQKA")
+    r.wanted = {(seat, 1): rank, (seat, 2): rank}
+    for step in steps:
+        if is_deal(step, seat, 1, 2):
+            assert isinstance(step, Deal)
+            yield replace(step, facing="up")
+            continue
+        if isinstance(step, Deal) and step.index == 3 and seat not in r.held:
+            stake = r.stakes.pop((seat, "bonus"))
+            dealer.end_hand(r, seat, "hand_dead")
+            r.stakes[seat, "bonus"] = stake
+            outcome = "paid" if r.form == "remedied" else r.random.choice(("returned", "collected"))
+            dealer.pay(r, seat, "bonus", outcome)
+        if not (is_deal(step, seat) and seat in r.held):
+            yield step
+        if step == "wagers" and (seat, "bonus") not in r.stakes:
+            wager(r, seat, "bonus", 5)
+
+
+@changed("breached", "remedied", "over")
+def player_shows(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """A player turns up an own down card before the showdown."""
+    seat = a_seat(r)
+    r.tell(f"hand:{seat}", seat)
+    last = max(s.index for s in planned(r) if isinstance(s, Bet))
+    when = r.random.randint(1, last)
+    for step in steps:
+        yield step
+        if isinstance(step, Bet) and step.index == when:
+            down = [i for i, _ in r.hands[seat] if r.faces[seat, i] == "down"]
+            dealer.turn(r, seat, r.random.choice(down), by="player")
+            if r.form == "breached":
+                dealer.take(r, seat)
+                dealer.out(r, seat)
+                dealer.give_back(r, seat)
+            elif r.form == "over" and r.random.random() < 0.5:
+                dealer.end_hand(r, seat, r.random.choice(("hand_dead", "hand_void")))
+            elif r.form == "over":
+                _end(r)
+
+
+# --- (b), (c) cards in the source
+
+
+def _boxed(r: Round, *, used: Position | None = None, index: int = 0) -> None:
+    """A card comes face up out of the source, and goes to the rack, or is used after all."""
+    drawn = dealer.draw(r, face_up=True)
+    if used is None:
+        dealer.discard(r, drawn)
+    else:
+        dealer.place(r, drawn, used, index, "up")
+
+
+@changed("breached", "remedied", "over")
+def boxed_card(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """One card is face up in the source while the cards are dealt."""
+    upward = [n for n, s in enumerate(planned(r)) if isinstance(s, Deal) and s.facing == "up"]
+
+    def found(step: Step) -> Iterator[Step]:
+        if r.form == "breached" and isinstance(step, Burn):
+            dealer.burn(r, dealer.draw(r, face_up=True))
+        elif r.form == "breached":
+            assert isinstance(step, Deal)
+            _boxed(r, used=step.position, index=len(r.hands.get(step.position, ())) + 1)
+        else:
+            _boxed(r)
+            if r.form == "over":
+                _end(r)
+            else:
+                yield step
+
+    if r.form == "breached":
+        first = sum(isinstance(s, Deal | Burn) for s in planned(r)[: upward[0] + 1])
+        yield from nth(steps, r.random.randint(first, first + len(r.seats)), (Deal, Burn), found)
+    else:
+        yield from nth(steps, r.random.randint(1, 2 * len(r.seats) + 5), (Deal, Burn), found)
+
+
+@changed("breached", "remedied")
+def two_boxed_cards(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """Two cards are face up in the source while the cards are dealt."""
+    first = r.random.randint(1, len(r.seats) + 1)
+    second = r.random.randint(first, 2 * len(r.seats) + 5)
+    n = 0
+    for step in steps:
+        if isinstance(step, Deal | Burn):
+            n += 1
+            for _ in range((n == first) + (n == second)):
+                _boxed(r)
+            if n == second and r.form == "remedied":
+                dealer.end_round(r, "all_void")
+                continue
+        yield step
+
+
+@changed("breached", "remedied", "over")
+def boxed_in_stub(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """Cards are face up in the stub when all cards are dealt."""
+    last = max(s.index for s in planned(r) if isinstance(s, Bet))
+    for step in steps:
+        if isinstance(step, Settle) and r.form == "breached":
+            dealer.give_back(r)
+        yield step
+        if isinstance(step, Bet) and step.index == last:
+            for card in r.cards[: r.random.randint(1, 2)]:
+                r.add("shoe", ev.CardSeen, "seen", r.pause(600, 1200), place="stub", card=card)
+            if r.form == "over":
+                _end(r)
+
+
+@changed("breached", "remedied", "over")
+def drawn_early(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """A card leaves the source in a betting round that a burn follows."""
+    when = r.random.randint(1, 2)
+    early = None
+    for step in steps:
+        if isinstance(step, Close) and step.index == when:
+            early = dealer.draw(r)
+            r.tell(early)
+            if r.form == "over":
+                _end(r)
+                dealer.discard(r, early)
+                continue
+            yield step
+            if r.form == "breached" and r.random.random() < 0.5:
+                r.add("shoe", ev.CardReturned, "return", r.pause(600, 1200)).card = early
+                r.cards.insert(0, early.card)
+                early = None
+            elif r.form == "breached":
+                dealer.discard(r, early)
+                early = None
+        elif isinstance(step, Burn) and early is not None:
+            dealer.burn(r, early)
+            early = None
+        else:
+            yield step
+
+
+# --- (d), (e), (f) a wrong number of cards, a missed burn
+
+
+@changed("breached", "remedied", "over")
+def hand_extra(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """A player gets one card too many."""
+    seat = a_seat(r)
+    street = r.random.randint(1, max(s.street for s in planned(r) if isinstance(s, Deal)))
+    r.tell(f"hand:{seat}", seat)
+    for step in steps:
+        yield step
+        if is_deal(step, seat, street):
+            assert isinstance(step, Deal)
+            dealer.deal(r, seat, step.facing)
+            if r.form == "remedied":
+                r.held[seat] = street
+                dealer.end_hand(r, seat, "hand_void")
+            elif r.form == "over":
+                _end(r)
+
+
+@changed("breached", "remedied", "over")
+def burn_missed(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The first burn is left out; before the next street two are due."""
+    missed = 0
+    for step in steps:
+        if isinstance(step, Burn):
+            missed += 1
+            if missed == 1:
+                continue
+            if missed == 2 and r.form == "remedied":
+                dealer.burn(r)
+        yield step
+        if missed == 1 and r.form == "over" and isinstance(step, Deal):
+            _end(r)
+
+
+@changed("breached", "remedied")
+def hand_left_out(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """A hand gets no card in one street, and the next one gets its card."""
+    street = r.random.randint(1, 5)
+    order = [s.position for s in planned(r) if isinstance(s, Deal) and s.street == 1]
+    hand = r.random.choice(order[:-1])
+    r.loyal |= {s for s in r.seats if s in (hand, order[order.index(hand) + 1])}
+    left_out = False
+    for step in steps:
+        if is_deal(step, hand, street):
+            left_out = True
+            continue
+        yield step
+        if left_out and isinstance(step, Deal) and r.form == "remedied":
+            dealer.end_round(r)
+
+
+# --- (g) the button
+
+
+@changed("breached", "remedied", "over")
+def button_stays(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The button is not moved on, and the round is dealt as if it had been; in the next it is moved, or not."""
+    felt = r.felt
+    when = r.random.randint(1, cards(r))
+    n = 0
+    for step in steps:
+        n += isinstance(step, Deal | Burn)
+        if step == "button" and felt.turn is not None:
+            felt.turn = successor(felt.turn, r.seats)
+            continue
+        yield step
+        if n == when and r.form == "over":
+            _end(r)
+            n += 1
+    felt.keep = r.seats
+    if r.form == "breached":
+        felt.again = _stays_again
+
+
+def _stays_again(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """It is not moved in the next round either, which goes on from where it stands."""
+    r.told = False
+    for step in steps:
+        if step == "button":
+            r.felt.turn = r.felt.button
+        else:
+            yield step
+
+
+# --- (i), (j), (k) machines
+
+
+@changed("breached", "remedied")
+def shuffler_jam(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The shuffler jams or stops; the deck is shuffled anew, or dealt as it is."""
+    r.tell(f"deck:{r.deck}")
+    r.method = "device"
+    for step in steps:
+        if step == "shuffle":
+            kind = r.random.choice((ev.ShuffleJammed, ev.ShuffleStopped, ev.ShuffleAborted))
+            r.add("shuffler", ev.ShuffleStarted, "shuffle", 500, deck=r.deck, mode="shuffle", method="device")
+            r.add("shuffler", kind, "jam", r.pause(5000, 15_000), deck=r.deck)
+            if r.form == "remedied":
+                shuffle(r)
+        else:
+            yield step
+
+
+@changed("breached", "remedied", needs="auto_shoe")
+def auto_shoe_jam(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The automated dealing shoe jams or stops in the deal; the round is void, or goes on."""
+
+    def jam(step: Step) -> Iterator[Step]:
+        kind = r.random.choice((ev.ShoeJammed, ev.ShoeStopped))
+        r.add("shoe", kind, "jam", r.pause(500, 900), source="auto_shoe")
+        if r.form == "remedied":
+            dealer.end_round(r, "round_void")
+        else:
+            r.add("shoe", ev.ShoeCleared, "jam", r.pause(5000, 9000), source="auto_shoe")
+            yield step
+
+    yield from nth(steps, r.random.randint(2, 2 * len(r.seats) + 5), (Deal, Burn), jam)
+
+
+@changed()
+def shuffled_beside_shuffler(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The deck is shuffled by hand while the shuffler stands on the table."""
+    r.tell(f"device:{SHUFFLER}")
+    for step in steps:
+        if step == "shuffle":
+            if "shuffler" not in r.felt.machines:
+                install(r, "shuffler", SHUFFLER)
+            r.method = "hand"
+        yield step
+
+
+@changed(needs="shoe")
+def dealt_beside_auto_shoe(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The cards come from the manual shoe while the automated one stands on the table."""
+    r.tell(f"device:{AUTO_SHOE}")
+    for step in steps:
+        yield step
+        if step == "machines":
+            install(r, "auto_shoe", AUTO_SHOE)
