@@ -146,8 +146,9 @@ def _edits(rest: Plan, acts: Sequence[Act], i: int, weights: Weights, trace: Tra
             yield _omitted(step, None, rest, i, trace(before, None))
         return
     if act.position is None:  # a draw whose placement was not read
-        if step is not None and not isinstance(step, Close):
-            yield "lost", Departure("lost", step.part, step, act), i + 1, rest[1:], (step, act)
+        for j in _may_serve(rest):
+            one = rest[j]
+            yield "lost", Departure("lost", one.part, one, act), i + 1, (*rest[:j], *rest[j + 1 :]), (one, act)
         part = weights.part_of(act) or (step.part if step else "")
         yield "unplaced", Departure("unplaced", part, step, act), i + 1, rest, None
         return
@@ -167,6 +168,20 @@ def _edits(rest: Plan, acts: Sequence[Act], i: int, weights: Weights, trace: Tra
         yield from _order(step, act, rest, acts, i)
         yield _omitted(step, act, rest, i, trace(before, act))
     yield "extra", Departure("extra", part, step, act), i + 1, rest, None
+
+
+def _may_serve(rest: Plan) -> Iterator[int]:
+    """The steps that a card seen nowhere may be: the one that is due, where the order is free one a position."""
+    if not rest or isinstance(rest[0], Close):
+        return
+    yield 0
+    seen = {rest[0].position}
+    for j in range(1, len(rest) if rest[0].free else 0):
+        if not rest[j].free or rest[j].street != rest[0].street:
+            break
+        if rest[j].position not in seen:
+            seen.add(rest[j].position)
+            yield j
 
 
 def _closed_early(step: Step | None, act: Act, rest: Plan, acts: Sequence[Act], i: int) -> _Fork:

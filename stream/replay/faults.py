@@ -323,10 +323,8 @@ def uncaused(
 ) -> Iterator[Verdict]:
     """A misdeal or a void was called and nothing was seen that would explain it."""
     seen: set[str] = set()
-    for h in scene.events:
+    for h in f.voids:
         e = h.event
-        if not isinstance(e, ev.Announced) or e.what == "no_more_bets":
-            continue
         hand = e.what in ("hand_dead", "hand_void")
         scope = Scope("hand", position=e.position) if hand else Scope("round")
         name = repr(scope)

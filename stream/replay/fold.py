@@ -15,7 +15,6 @@ from msgspec import Struct
 from stream.deal import events as ev
 from stream.deal.words import Sense, Setting
 from stream.replay.carry import Carry, Watch
-from stream.replay.clocks import too_early
 from stream.replay.deck import bypassed, doubts
 from stream.rulebook.checks import Bound, FirstDraw
 from stream.rulebook.facts import Facts
@@ -198,6 +197,8 @@ class Fold:
         if kind is ev.CardDrawn:
             if facts.first_draw is heard:
                 self._begin(heard, facts)
+            if heard.event.draw in facts.placed:  # type: ignore[union-attr]  # drawn
+                self.clean = False  # seen to be placed before it was drawn: a matter of clocks
         elif kind is ev.CardPlaced:
             self._place(heard, facts)
             if facts.twice:
@@ -281,8 +282,8 @@ class Fold:
             self.clean = False
             return
         drawn = facts.draws.get(act.draw) if act.draw is not None else None
-        if drawn is not None and heard.at < drawn.at and too_early(drawn, heard):  # type: ignore[arg-type]  # a placement
-            self.clean = False
+        if drawn is not None and heard.at < drawn.at:
+            self.clean = False  # in order within each device, and yet before the draw: a matter of clocks
         self.last_draw = act.draw or 0
         facts.explained[heard.device, heard.boot, heard.seq] = step
         if step.facing == "down":

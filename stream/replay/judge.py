@@ -354,11 +354,15 @@ def _weighed(scene: Scene, s: Setup, findings: Iterable[Finding], drifting: list
 
 
 def _unseen(scene: Scene, f: Finding) -> bool:
-    return _blind(scene, f.absence)
+    return _blind(scene, f.absence) or any(_interrupted(scene, gap) for gap in f.unless)
 
 
 def _blind(scene: Scene, gap: Absence | None) -> bool:
     """Whether something not seen could not have been seen."""
     if gap is not None and scene.alive.get(gap.sense, gap.end + 1) > gap.end:
         return True  # nothing that could have seen it had been heard by then
-    return gap is not None and any(gap.sense in i.senses and i.covers(gap.begin, gap.end) for i in scene.interruptions)
+    return gap is not None and _interrupted(scene, gap)
+
+
+def _interrupted(scene: Scene, gap: Absence) -> bool:
+    return any(gap.sense in i.senses and i.covers(gap.begin, gap.end) for i in scene.interruptions)

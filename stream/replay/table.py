@@ -80,6 +80,8 @@ class Table:
         elif (event.boot, event.seq) > (tail.boot, tail.seq):
             tail.boot, tail.seq = event.boot, event.seq
             tail.when = max(tail.when, at)
+            if at < tail.first:
+                tail.first, self._alive = at, None
         else:
             self._hear_late(event, at, mark)
             return
@@ -220,6 +222,7 @@ class Table:
             self.segments.insert(0, Segment([]))  # what lies before the first round
         self.segments[k].carry = carry
         self._from = k
+        self._opening = self.base.opened is None  # the first opening may have another place now
         newest = next(h for s in reversed(self.segments) for h in reversed(s.events) if h.device == new.device)
         tail = self.tails[new.device]
         tail.when = newest.when  # the running maximum, as it is now
@@ -281,7 +284,7 @@ class Table:
         self._opening = False
         events = (h for s in self.segments for h in s.events)
         opened = next((h for h in events if isinstance(h.event, ev.TableOpened)), None)
-        if opened is not self.first_opened:
+        if opened != self.first_opened:
             self.first_opened = opened
             for segment in self.segments:
                 segment.restart()

@@ -24,7 +24,11 @@ class Tail:
         if anew:
             self.kinds = set()
         self.online = None
+        first: int | None = None
         for heard in kept:
+            first = heard.at if first is None else min(first, heard.at)
             self.kinds.add(type(heard.event))
             if isinstance(heard.event, ev.DeviceOnline) and heard.event.sense is None:
                 self.online = heard
+        if anew and first is not None:
+            self.first = first

@@ -71,6 +71,7 @@ class Facts:
     )  # found face up in the source or in the stub
     calls: list[Heard[ev.Announced]] = field(default_factory=list)
     voids: list[Heard[ev.Announced]] = field(default_factory=list)
+    rounds_bet: int = 0  # betting rounds closed, also those whose own report was lost
     bets: list[Heard[ev.BettingClosed]] = field(default_factory=list)
     turns: list[Heard[ev.CardTurned]] = field(default_factory=list)
     settled: list[Heard[ev.WagerSettled]] = field(default_factory=list)

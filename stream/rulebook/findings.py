@@ -23,8 +23,9 @@ class Finding(Struct, frozen=True, kw_only=True):
     """One departure from one atom.
 
     `deciding` is the event that decides it. `cause` makes it undetermined. `absence` asks the engine whether
-    the sense was alive in the window: if not, the finding is undetermined for want of coverage. `follows`
-    names atoms of the same round of which this is a consequence.
+    the sense was alive in the window: if not, the finding is undetermined for want of coverage; so it is where a
+    reading that would explain it may have been lost (`unless`: only a known interruption counts). `follows` names
+    atoms of the same round of which this is a consequence.
     """
 
     atom: str
@@ -34,6 +35,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     supporting: tuple[Heard, ...] = ()
     cause: Cause | None = None
     absence: Absence | None = None
+    unless: tuple[Absence, ...] = ()
     severity: Severity | None = None
     interpretations: tuple[str, ...] = ()
     positions: tuple[Position, ...] = ()

@@ -392,15 +392,15 @@ def _wins(f: Facts, hand: Position | None) -> bool | None:
 def _revealed(f: Facts, h: Heard) -> bool:
     """Whether the time has come at which the dealer turns the down cards: after the last betting round."""
     bets = _streets(f.settings).bets
-    closed = len(f.bets)
+    closed = f.rounds_bet
     if closed >= bets and f.bets and f.bets[-1] > h:
-        closed = len([b for b in f.bets if b < h])
+        closed = max((max(n, b.event.street) for n, b in enumerate(f.bets, 1) if b < h), default=0)
     return closed >= bets or _nobody_left(f)
 
 
 def _is_last(f: Facts, b: Heard) -> bool:
     """Whether a betting round is the last one."""
-    return len(f.bets) + 1 == _streets(f.settings).bets and b not in f.bets
+    return f.rounds_bet + 1 == _streets(f.settings).bets and b not in f.bets
 
 
 def _nobody_left(f: Facts) -> bool:
@@ -678,7 +678,7 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
     if e.face_up or not f.sees("placements"):
         return LAWFUL
     step = f.step_of(e.draw)
-    if step is not None and step.gate <= len(f.bets) and step.position != "gate":
+    if step is not None and step.gate <= f.rounds_bet and step.position != "gate":
         return LAWFUL
     if f.folding:
         return f.wait()
@@ -687,8 +687,12 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
     due = step or next((f.steps[d] for d in sorted(f.steps) if d > e.draw), None)
     if any(v.event.what in ROUND_ENDS for v in f.voids):
         return LAWFUL
-    if due is not None and due.gate <= len(f.bets):
+    if due is not None and due.gate <= f.rounds_bet:
         return LAWFUL
+    if step is not None and _used_before_close(f, h, e.draw):
+        return (
+            LAWFUL  # the next street is dealt: the close of the betting was not read, or is no matter of this section
+        )
     early = f.later(h, ev.BettingClosed)
     near = next((b for b in early if unsure(b, h)), None)
     seen = any(s.event.draw == e.draw and s.event.place == "drawn" for s in f.later(h, ev.CardSeen))
@@ -705,6 +709,13 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
             observed=f"Draw {e.draw} left the source when no card was due.",
         )
     ]  # fmt: skip
+
+
+def _used_before_close(f: Facts, h: Heard, draw: int) -> bool:
+    """Whether a card went to its place in the deal and no betting round was closed in between."""
+    use = next((p for p in f.later(h, ev.CardPlaced, ev.CardBurned) if p.event.draw == draw), None)
+    close = next(f.later(h, ev.BettingClosed), None)
+    return use is not None and (close is None or use < close)
 
 
 @_checks.on(ev.CardBurned, atoms=["33.12(c)", "33.12(e)"])
@@ -736,6 +747,8 @@ def burned_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
 
 def _early(f: Facts, drawn: Heard) -> bool:
     """Whether a draw was found in error already."""
+    if not f.placements:
+        return False
     return len([b for b in f.bets if b < drawn]) < len([b for b in f.bets if b < f.placements[-1]]) and any(
         b > drawn and b < f.placements[-1] for b in f.bets
     )

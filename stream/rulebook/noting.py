@@ -130,8 +130,9 @@ def _announced(f: "Facts", h: Heard[ev.Announced], e: ev.Announced) -> None:
         f.voids.append(h)
 
 
-def _bets_closed(f: "Facts", h: Heard[ev.BettingClosed], _e: ev.BettingClosed) -> None:
+def _bets_closed(f: "Facts", h: Heard[ev.BettingClosed], e: ev.BettingClosed) -> None:
     f.bets.append(h)
+    f.rounds_bet = max(f.rounds_bet + 1, e.street)
 
 
 def _wagered(f: "Facts", h: Heard[ev.WagerPlaced], e: ev.WagerPlaced) -> None:
@@ -166,7 +167,7 @@ def _decided(f: "Facts", h: Heard[ev.PlayerDecided], e: ev.PlayerDecided) -> Non
     f.decided.add(e.seat)
     f.decisions.append(h)
     if e.act == "fold":
-        f.folded.setdefault(e.seat, len(f.bets))
+        f.folded.setdefault(e.seat, f.rounds_bet)
 
 
 def _touched(f: "Facts", h: Heard[ev.CardsTouched], _e: ev.CardsTouched) -> None:

@@ -174,7 +174,13 @@ def _complaints(law: Law) -> list[str]:
                 if i not in rules.interpretation]  # fmt: skip
         out += [f"atom {atom.id} sets aside {c}, which is no paragraph" for c in atom.sets_aside
                 if c not in law.paragraphs]  # fmt: skip
-    judged |= {*rules.ends_round, *rules.yields, *rules.survives, *rules.lasting, *filter(None, (rules.device_removal,))}
+    judged |= {
+        *rules.ends_round,
+        *rules.yields,
+        *rules.survives,
+        *rules.lasting,
+        *filter(None, (rules.device_removal,)),
+    }
     judged |= {a for atoms in rules.decks_covered.values() for a in atoms}
     out += [f"code judges {a}, which is no atom" for a in sorted(judged - law.atoms.keys())]
     cited = {a.cite for a in rules.atom}
