@@ -175,7 +175,7 @@ def _may_serve(rest: Plan) -> Iterator[int]:
     if not rest or isinstance(rest[0], Close):
         return
     yield 0
-    seen = {rest[0].position}
+    seen: set[str] = {rest[0].position}
     for j in range(1, len(rest) if rest[0].free else 0):
         if not rest[j].free or rest[j].street != rest[0].street:
             break

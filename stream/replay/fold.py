@@ -197,7 +197,7 @@ class Fold:
         if kind is ev.CardDrawn:
             if facts.first_draw is heard:
                 self._begin(heard, facts)
-            if heard.event.draw in facts.placed:  # type: ignore[union-attr]  # drawn
+            if isinstance(heard.event, ev.CardDrawn) and heard.event.draw in facts.placed:
                 self.clean = False  # seen to be placed before it was drawn: a matter of clocks
         elif kind is ev.CardPlaced:
             self._place(heard, facts)

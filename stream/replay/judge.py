@@ -298,7 +298,8 @@ def _doubtful_wager(
     doubts: dict[Seat, Cause] = {}
     since = facts.round.when if facts.round else begin.when
     if any("wagers" in i.senses and i.covers(since, begin.when) for i in scene.interruptions):
-        doubts |= {p: "coverage" for p in SEATS if p not in terms.seats and any(a.position == p for a in acts)}
+        at = {a.position for a in acts}
+        doubts |= {p: "coverage" for p in SEATS if (p in at) != (p in terms.seats)}
     for (seat, _), w in facts.wagers.items():
         if unsure(w.placed, begin) or unsure(w.touched, begin):
             doubts[seat] = "order"

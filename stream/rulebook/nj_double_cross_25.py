@@ -181,7 +181,12 @@ def approved_shoe(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     said = f"The first card came from shoe {asset}, which is not on this table's list of approved shoes."
     by = (load.heard,) if load else ()
-    return [Finding(atom="25.7(a)-1", deciding=h, supporting=by, scope=Scope("device", device=asset), observed=said)]
+    return [
+        Finding(
+            atom="25.7(a)-1", deciding=h, supporting=by, scope=Scope("device", device=asset), observed=said,
+            unless=(Absence("decks", load.heard.when, h.when),) if load else (),
+        )
+    ]  # fmt: skip
 
 
 @_checks.on(FirstDraw, atoms=["25.7(a)-2"])
@@ -275,7 +280,7 @@ def hands(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     what = f"Draw {act.draw} was removed" if isinstance(act, ev.CardDrawn) else f"A card was placed at {act.position}"
     said = f"{what} with the {act.hand} hand; the shoe stands on the {near}."
-    return [Finding(atom="25.7(c)-h", deciding=h, observed=said)]
+    return [Finding(atom="25.7(c)-h", deciding=h, observed=said, unless=(Absence("installations", 0, h.when),))]
 
 
 # --- (d), (e)1 the stub
@@ -399,6 +404,7 @@ def counted_in_time(f: Facts, h: Heard) -> Sequence[Finding]:
         Finding(
             atom="25.7(e)-freq", deciding=h, scope=Scope("table"), interpretations=("I-25-5r",), observed=said,
             absence=Absence("stub", stubs.since, h.when),
+            unless=(Absence("shuffler_count", stubs.since, h.when),),
         )
     ]  # fmt: skip
 
@@ -458,7 +464,11 @@ def _unread(f: Facts) -> bool:
 
 
 def _count(f: Facts, h: Heard, atom: str, said: str, readings: tuple[str, ...]) -> Finding:
-    return Finding(atom=atom, deciding=h, observed=said, interpretations=readings, deck=f.deck)
+    racked = next(f.later(h, ev.StubDiscarded), None)  # until then it may have been counted again, unread
+    again = (
+        (Absence("stub", h.when, racked.when),) if racked is not None and f.setting("I-25-recount") == "last" else ()
+    )
+    return Finding(atom=atom, deciding=h, observed=said, interpretations=readings, deck=f.deck, unless=again)
 
 
 @_duties.of("25.7(e)2-m")

@@ -111,6 +111,7 @@ def approved_shoe(f: Facts, h: Heard) -> Sequence[Finding]:
             deciding=h,
             supporting=(load.heard,) if load else (),
             scope=Scope("device", device=asset),
+            unless=(Absence("decks", load.heard.when, h.when),) if load else (),
             observed=f"The first card came from shoe {asset}, which is not on this table's list of approved shoes.",
         )
     ]
@@ -256,6 +257,7 @@ def over_the_container(f: Facts, h: Heard) -> Sequence[Finding]:
                     deciding=x,
                     supporting=(h,),
                     interpretations=("I-17-zone",),
+                    unless=(Absence("deck_zone", h.when, x.when),),
                     observed=f"The deck was away from the table inventory container for more than {tolerance} ms.",
                 )
             ]
@@ -285,6 +287,7 @@ def hand_deal_hands(f: Facts, h: Heard) -> Sequence[Finding]:
                 atom="17.8(a)2.iv-hands",
                 deciding=h,
                 supporting=(f.holding,) if f.holding else (),
+                unless=(Absence("deck_zone", f.holding.when, h.when),) if f.holding else (),
                 observed=f"A card was {what} with the {act.hand} hand, which was holding the deck.",
             )
         )
@@ -464,6 +467,7 @@ def untouched(f: Facts, h: Heard) -> Sequence[Finding]:
             scope=Scope("player", position=seat),
             positions=(seat,) if seat else (),
             cause="order" if unsure(f.first_draw, h) or settled else None,
+            unless=(Absence("settlement", f.settled[-1].when, h.when),) if f.settled else (),
             observed=said,
         )
     ]

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from stream.deal import events as ev
 from stream.deal.cards import RANKS, UNSEEN
 from stream.deal.verdicts import Cause, Scope
@@ -297,7 +299,6 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
     assert isinstance(e, ev.CardPlaced | ev.CardTurned)
     if e.facing != "up" or e.position == "C":
         return LAWFUL
-    by = e.by if isinstance(e, ev.CardTurned) else "dealer"
     if _revealed(f, h):
         return LAWFUL
     card = _card_of(f, e.position, e.index)
@@ -306,6 +307,18 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.folding:
         return f.wait()
+    return [replace(x, unless=_close_lost(f, h)) for x in _shown_early(f, h, e, card)]
+
+
+def _close_lost(f: Facts, h: Heard) -> tuple[Absence, ...]:
+    """Once all cards are dealt, the close of the last betting round may be what was not read."""
+    if f.complete_at is None:
+        return ()
+    return (Absence("announcements", f.bets[-1].when if f.bets else f.complete_at.when, h.when),)
+
+
+def _shown_early(f: Facts, h: Heard, e: ev.CardPlaced | ev.CardTurned, card: int) -> Sequence[Finding]:
+    by = e.by if isinstance(e, ev.CardTurned) else "dealer"
     third = _third(f, e.position)
     dealing = card <= _HOLE and (third is None or h < third)
     hand = Scope("hand", position=e.position)
@@ -850,6 +863,7 @@ def button_moved(f: Facts, h: Heard) -> Sequence[Finding]:
             supporting=(near,) if near else (),
             observed=f"The round was dealt with the button at {f.button}; it was due at {f.astray}.",
             absence=Absence("button", 0, h.when),
+            unless=(Absence("wagers", 0, h.when),),
         )
     ]  # fmt: skip
 

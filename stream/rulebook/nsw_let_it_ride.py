@@ -7,6 +7,8 @@ deal is not in the source: a plan is dealt by, and no departure from its order i
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from stream.deal import events as ev
 from stream.deal.verdicts import Cause, Scope, identify
 from stream.deal.words import SEATS, Position, Seat, Setting
@@ -309,10 +311,18 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
     if e.facing != "up" or e.position in ("C", "D") or (isinstance(e, ev.CardTurned) and e.by == "player"):
         return LAWFUL
     hnd = _first_handling(f)
-    if hnd is not None and (isinstance(e, ev.CardTurned) or f.decisions):
+    if f.decisions or (hnd is not None and isinstance(e, ev.CardTurned)):
         return LAWFUL  # the deal is over; the hands are shown in their time
     if f.folding:
         return f.wait()
+    since = f.complete_at
+    unless = (
+        () if since is None else (Absence("handling", since.when, h.when), Absence("decisions", since.when, h.when))
+    )
+    return [replace(x, unless=unless) for x in _shown_in_deal(f, h, e)]
+
+
+def _shown_in_deal(f: Facts, h: Heard, e: ev.CardPlaced | ev.CardTurned) -> Sequence[Finding]:
     before = _exposed(f, h)
     if (e.position, e.index) in {(u.position, u.index) for u in before}:
         return LAWFUL
@@ -507,6 +517,7 @@ def _wrong(f: Facts, h: Heard, seat: Position, follows: tuple[str, ...]) -> Find
     return Finding(
         atom="12.7", deciding=h, scope=Scope("hand", position=seat), positions=(seat,), follows=follows,
         cause="coverage" if unread else None, interpretations=("I-NSW-17",),
+        unless=(Absence("wagers", f.round.when, h.when),) if n == 0 and f.round else (),
         observed=f"The hand at {seat} had {n} cards.",
     )  # fmt: skip
 
@@ -603,6 +614,7 @@ def correction_requested(f: Facts, h: Heard) -> Sequence[Finding]:
     near = next((x for x in (mine, soon) if x is not None and unsure(x, h)), None)
     bets = "/".join(str(amounts.get(a, 0)) for a in _AREAS)
     said = f"The wagers of {e.seat} were {bets} on 1, 2 and $ when a correction was asked for."
+    begin = f.round.when if f.round else h.when
     if near is not None or mine is None:
         atom, scope = _chosen(f, h, e.seat) if near is None else ("12.9", Scope("player", position=e.seat))
     else:
@@ -611,6 +623,7 @@ def correction_requested(f: Facts, h: Heard) -> Sequence[Finding]:
         Finding(
             atom=atom, deciding=h, scope=scope, positions=(e.seat,), cause="order" if near else None, observed=said,
             supporting=(near,) if near else (), interpretations=("I-NSW-own",),
+            unless=(Absence("wagers", begin, h.when), Absence("decisions", begin, h.when)),
         )
     ]  # fmt: skip
 
@@ -771,7 +784,7 @@ def restricted(f: Facts, h: Heard) -> Sequence[Finding]:
             found.append(
                 Finding(
                     atom="12.11.4", deciding=h, supporting=(order,), scope=Scope("player", position=e.seat),
-                    positions=(e.seat,), cause="order" if unsure(order, h) else None,
+                    positions=(e.seat,), cause="order" if unsure(order, h) else None, unless=_since(order, h),
                     observed=f"A wager was placed at {e.seat}, whose player was precluded.",
                 )
             )  # fmt: skip
@@ -781,11 +794,16 @@ def restricted(f: Facts, h: Heard) -> Sequence[Finding]:
             found.append(
                 Finding(
                     atom="12.11.2", deciding=h, supporting=(order,), scope=Scope("table"),
-                    positions=(*others, e.seat), cause="order" if unsure(order, h) else None,
+                    positions=(*others, e.seat), cause="order" if unsure(order, h) else None, unless=_since(order, h),
                     observed=f"Players at {', '.join((*others, e.seat))}, who were directed apart, played together.",
                 )
             )  # fmt: skip
     return found
+
+
+def _since(order: Heard, h: Heard) -> tuple[Absence, ...]:
+    """A direction may have been lifted, or a seat taken by another, and that not been read."""
+    return Absence("supervisor", order.when, h.when), Absence("seating", order.when, h.when)
 
 
 def _is_meant(f: Facts, directed: ev.SupervisorDirected, seat: Seat) -> bool:
@@ -808,7 +826,7 @@ def english_only(f: Facts, h: Heard) -> Sequence[Finding]:
     return [
         Finding(
             atom="12.11.3", deciding=h, supporting=(order,), scope=Scope("table"), positions=e.seats,
-            cause="order" if near else None, observed=said,
+            cause="order" if near else None, observed=said, unless=_since(order, h),
         )
     ]  # fmt: skip
 
