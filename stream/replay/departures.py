@@ -27,9 +27,7 @@ def told(explanation: Explanation, facts: Facts, s: Setup, scene: Scene) -> Iter
         atom = reading.atom or parts.get(d.part)
         if atom is None:
             continue
-        deciding = d.act.heard if d.act else scene.events[-1]
-        if d.act is None:
-            deciding = next((h for h in scene.events if _ends(h)), scene.events[-1])
+        deciding = d.act.heard if d.act else _over(facts, scene)
         cause = "coverage" if d.edit in ("lost", "unplaced") else _order_cause(d)
         yield Finding(
             atom=atom,
@@ -42,6 +40,14 @@ def told(explanation: Explanation, facts: Facts, s: Setup, scene: Scene) -> Iter
             interpretations=reading.interpretations,
             severity=reading.severity,
         )
+
+
+def _over(facts: Facts, scene: Scene) -> Heard:
+    """When a card that never came had to have come: at the last card, if the deal broke off there, else at its end."""
+    ends = next((h for h in scene.events if _ends(h)), None)
+    if facts.last_placed is not None and (facts.voids or ends is None):
+        return facts.last_placed
+    return ends or scene.events[-1]
 
 
 def _ends(h: Heard) -> bool:

@@ -126,8 +126,10 @@ def _cards_at(f: Facts, hand: Position, before: Heard | None) -> int:
             counts[e.position] = counts.get(e.position, 0) + 1
     mine = counts.get(hand, 0)
     others = [n for p, n in counts.items() if p != hand]
-    if before is None or not others:
+    if before is None:
         return mine
+    if not others:
+        return min(mine, 1)  # the first street has only begun
     if len(set(others)) == 1:
         return others[0]  # the street was complete
     return min(mine, max([n for n in others if others.count(n) > 1] or others))

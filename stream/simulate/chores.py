@@ -51,6 +51,8 @@ def _machines(r: Round) -> None:
         install(r, "auto_shoe", AUTO_SHOE)
     elif r.source != "auto_shoe" and "auto_shoe" in r.felt.machines:
         remove(r, "auto_shoe", AUTO_SHOE)
+    if r.method == "hand" and "shuffler" in r.felt.machines:
+        remove(r, "shuffler", SHUFFLER)
 
 
 def install(r: Round, kind: str, asset: str) -> None:

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from stream.deal import events as ev
 from stream.rulebook.steps import Announce, Bet, Burn, ClearStub, Close, Deal, Decide, Due, Offer, Settle, Turn
 from stream.simulate import dealer, play
-from stream.deal import events as ev
 from stream.simulate.chores import AFTER, BEFORE, CHORES, clear_stub
 from stream.simulate.round import Change, Round, Step
 from stream.simulate.settle import settle
@@ -31,7 +31,7 @@ def _dues(r: Round) -> Iterator[Due]:
     """What is due, asked again whenever a hand has left the play."""
     seen = Counter[Due]()
     asked = True
-    while asked and not r.over:
+    while asked:
         asked, held, before = False, dict(r.held), seen.copy()
         for due in r.felt.law.module.procedure(r.terms, r.settings):
             if before[due]:

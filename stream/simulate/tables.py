@@ -12,12 +12,13 @@ from stream.deal import events as ev
 from stream.deal.cards import DECK_52
 from stream.deal.words import SEATS, SENSES, Source
 from stream.rulebook.paragraphs import Law, load
-from stream.simulate.faults import FAULTS, Report
 from stream.rulebook.steps import Burn, Deal, Terms
 from stream.simulate.dealing import deal
+from stream.simulate.faults import FAULTS, Report
 from stream.simulate.house import House, house
 from stream.simulate.mutations.registry import Needs, known, ways
-from stream.simulate.round import SHOE, Drawn, Felt, Happening, Round
+from stream.simulate.round import SHOE, Felt, Happening, Round
+from stream.simulate.truth import Truth, truth_of
 
 START: Final = datetime(2026, 1, 5, 12, tzinfo=UTC)
 MS: Final = 1000
@@ -45,22 +46,8 @@ class Order:
     mixed: bool = False  # tables with other options than the usual ones
 
 
-@dataclass(frozen=True)
-class Truth:
-    """What was done on purpose in a round, and how its verdict stands at last."""
-
-    table: str
-    round: str
-    atom: str
-    form: str  # breached, remedied, over
-    way: str
-    status: str
-    scope: str  # as a story tells it
-    positions: tuple[str, ...]
-
-
 def injections(law: Law, wanted: str) -> tuple[tuple[str, str], ...]:
-    """The (atom, way) pairs of `all`, of an atom, or of `ATOM:FORM`, where the form is breached, remedied, over, or a way.
+    """The (atom, way) pairs of `all`, of an atom, or of `ATOM:FORM`; a way is told by its form, its name, or both.
 
     Raises ValueError with what there is.
     """
@@ -98,7 +85,7 @@ def _table(order: Order, law: Law, n: int) -> Iterator[tuple[Report, Truth | Non
         if felt.again is None:
             atom, way = next(wanted) if order.inject and i - last >= order.every else ("", "")
         rnd = _dealt(felt, random, f"{name}-{i}", way, i)
-        truth = _truth(rnd, atom, way) if atom and rnd.told else None
+        truth = truth_of(rnd, atom, way) if atom and rnd.told else None
         last = i if atom else last
         made = line.number(rnd, now)
         yield from line.send(made, truth)
@@ -122,13 +109,6 @@ def _fitting(order: Order, law: Law, held: House) -> int:
         if sum(isinstance(d, Deal | Burn) for d in due) <= len(DECK_52) - _SPARE:
             return seats
     return 1
-
-
-def _truth(r: Round, atom: str, way: str) -> Truth:
-    scope = f"card:#{r.scope.draw}" if isinstance(r.scope, Drawn) else r.scope
-    breach = r.felt.law.atoms[atom].kind == "breach"
-    status = r.status or ("final" if breach else "remedied" if r.form == "remedied" else "breached")
-    return Truth(r.felt.table, r.name, atom, r.form, way, status, scope, r.positions)
 
 
 def _dealt(felt: Felt, random: Random, name: str, way: str, number: int) -> Round:
@@ -158,7 +138,7 @@ def _dealt(felt: Felt, random: Random, name: str, way: str, number: int) -> Roun
 def _source(felt: Felt, random: Random, needs: Needs) -> Source:
     """What the cards come from: as what is done wrong needs it, else as the house has it."""
     if needs in ("manual_shoe", "auto_shoe", "hand"):
-        return cast("Source", needs)
+        return needs
     if needs == "shoe":
         return "manual_shoe"
     if felt.law.rules.id == "nj-double-down-stud-17" and not felt.house.options:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from msgspec.structs import replace
 
 from stream.deal import events as ev
-from stream.rulebook.steps import ClearStub, Deal, Settle, Turn
+from stream.rulebook.steps import ClearStub, Deal, Turn
 from stream.simulate import dealer
 from stream.simulate.chores import clear_stub, shuffle
 from stream.simulate.mutations.registry import changed, edited
 from stream.simulate.mutations.steps import a_seat, rearranged
-from stream.simulate.round import Change, Happening, Round, Step
+from stream.simulate.round import Change, Round, Step
 
 _COUNTED = 52
 _ROUNDS = 5
@@ -38,6 +38,13 @@ def _pairs(deals: list[Deal]) -> list[list[Deal]]:
 
 
 # --- (a), (b) the deck and the call
+
+
+@changed()
+def dealt_unshuffled(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The deck is loaded as it was last dealt."""
+    r.tell(f"deck:{r.deck}")
+    yield from (step for step in steps if step != "shuffle")
 
 
 @edited()

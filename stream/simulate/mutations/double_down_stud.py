@@ -197,7 +197,7 @@ def _again(r: Round, place: Happening) -> None:
     for h in r.happenings:
         if h.ms > place.ms:
             h.ms += 1000
-    card = Drawn("2c" if place.card is None or place.card.card != "2c" else "2d")
+    card = Drawn(r.cards.pop())
     more = deepcopy(draw), deepcopy(place)
     for h, ms in zip(more, (after + 400, after + 700), strict=True):
         h.ms, h.card = ms, card

@@ -110,11 +110,11 @@ def player_shows(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """A player turns up an own down card before the showdown."""
     seat = a_seat(r)
     r.tell(f"hand:{seat}", seat)
-    last = max(s.index for s in planned(r) if isinstance(s, Bet))
+    last = max(s.street for s in planned(r) if isinstance(s, Bet))
     when = r.random.randint(1, last)
     for step in steps:
         yield step
-        if isinstance(step, Bet) and step.index == when:
+        if isinstance(step, Bet) and step.street == when:
             down = [i for i, _ in r.hands[seat] if r.faces[seat, i] == "down"]
             dealer.turn(r, seat, r.random.choice(down), by="player")
             if r.form == "breached":
@@ -184,12 +184,12 @@ def two_boxed_cards(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
 @changed("breached", "remedied", "over")
 def boxed_in_stub(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """Cards are face up in the stub when all cards are dealt."""
-    last = max(s.index for s in planned(r) if isinstance(s, Bet))
+    last = max(s.street for s in planned(r) if isinstance(s, Bet))
     for step in steps:
         if isinstance(step, Settle) and r.form == "breached":
             dealer.give_back(r)
         yield step
-        if isinstance(step, Bet) and step.index == last:
+        if isinstance(step, Bet) and step.street == last:
             for card in r.cards[: r.random.randint(1, 2)]:
                 r.add("shoe", ev.CardSeen, "seen", r.pause(600, 1200), place="stub", card=card)
             if r.form == "over":

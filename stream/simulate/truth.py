@@ -1,0 +1,92 @@
+"""What was done wrong on purpose, and whether what is said of it is true."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from stream.deal import events as ev
+from stream.deal.verdicts import Scope, Verdict
+from stream.simulate.mutations.beside import BESIDE
+from stream.simulate.round import Drawn, Round
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What was done on purpose in a round, and how its verdict stands at last."""
+
+    table: str
+    round: str
+    atom: str
+    form: str  # breached, remedied, over
+    way: str
+    status: str
+    scope: str  # as a story tells it
+    positions: tuple[str, ...]
+
+
+def truth_of(r: Round, atom: str, way: str) -> Truth:
+    """The truth of a round that was dealt with something wrong."""
+    about = f"card:#{r.scope.draw}" if isinstance(r.scope, Drawn) else r.scope
+    breach = r.felt.law.atoms[atom].kind == "breach"
+    status = r.status or ("final" if breach else "remedied" if r.form == "remedied" else "breached")
+    return Truth(r.felt.table, r.name, atom, r.form, way, status, about, r.positions)
+
+
+def scope(s: Scope) -> str:
+    """A scope as a story tells it."""
+    if s.level == "card":
+        return f"card:#{s.draw}" if s.draw is not None else f"card:{s.position}.{s.index}"
+    if s.level == "wager":
+        return f"wager:{s.position}/{s.area}"
+    name = s.position or s.deck or s.device
+    return f"{s.level}:{name}" if name else s.level
+
+
+def told(v: Verdict) -> str:
+    """A verdict in short."""
+    follows = " follows" if v.root else ""
+    return f"{v.atom} {v.kind}{':' + v.cause if v.cause else ''} {v.status} {scope(v.scope)}{follows}"
+
+
+def compared(truth: Truth, verdicts: Iterable[Verdict]) -> list[str]:
+    """What is right or wrong with the verdicts of a round in which one thing was done wrong."""
+    beside = BESIDE.get(truth.atom, ((), ""))[0]
+    mine = [v for v in verdicts if v.atom == truth.atom]
+    others = [v for v in verdicts if v.atom != truth.atom and not v.root and f"{v.atom} {v.status}" not in beside]
+    if not mine:
+        return ["wrong atom" if others else "missed"]
+    wrong = []
+    best = next((v for v in mine if scope(v.scope) == truth.scope), None)
+    if best is None:
+        wrong.append("wrong scope")
+    elif best.status != truth.status:
+        wrong.append("wrong status")
+    if others or len(mine) > 1:
+        wrong.append("extra")
+    return wrong or ["found"]
+
+
+def by_round(
+    log: Sequence[ev.AnyEvent], verdicts: Iterable[Verdict], truths: Mapping[str, Truth]
+) -> dict[str, list[Verdict]]:
+    """The verdicts of one table by the round that they are about; what is wrong between rounds belongs to the next."""
+    out: dict[str, list[Verdict]] = defaultdict(list)
+    following = _following(log)
+    for v in verdicts:
+        name = v.round
+        if name is None or (name not in truths and v.scope.level in ("deck", "device")):
+            deciding = next(e for e in v.evidence if e.role == "deciding")
+            name = following.get((deciding.device, deciding.boot, deciding.seq), "")
+        out[name].append(v)
+    return dict(out)
+
+
+def _following(log: Sequence[ev.AnyEvent]) -> dict[tuple[str, int, int], str]:
+    """The round that opens next, at or after each event."""
+    out: dict[tuple[str, int, int], str] = {}
+    name = ""
+    for event in sorted(log, key=lambda e: e.at)[::-1]:
+        if isinstance(event, ev.RoundOpened):
+            name = event.round
+        out[event.device, event.boot, event.seq] = name
+    return out
