@@ -10,23 +10,27 @@ import argparse
 import gc
 import json
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from stream.deal import events as ev
 from stream.deal.notation import show
-from stream.deal.verdicts import Scope, Verdict
+from stream.deal.verdicts import Verdict
 from stream.replay.table import Table
 from stream.rulebook.paragraphs import ids, load
-from stream.simulate.mutations.beside import BESIDE
-from stream.simulate.tables import Order, Truth, injections, reports
+from stream.simulate.tables import Order, injections, reports
+from stream.simulate.truth import Truth, by_round, compared, told
 
 TABLE_ROUNDS: Final = 240  # of one table
 EVERY: Final = 4  # lawful rounds show how what outlives a round was put right
+AFTER: Final = 3  # rounds at the end of a table in which nothing is done wrong any more
 SHOWN: Final = 5
 SETTLE_EVERY: Final = 512
 COUNTED: Final = ("found", "missed", "wrong atom", "wrong scope", "wrong status", "extra")
@@ -53,22 +57,6 @@ class Tally:
         self.shown = (self.shown + other.shown)[:SHOWN]
 
 
-def scope(s: Scope) -> str:
-    """A scope as a story tells it."""
-    if s.level == "card":
-        return f"card:#{s.draw}" if s.draw is not None else f"card:{s.position}.{s.index}"
-    if s.level == "wager":
-        return f"wager:{s.position}/{s.area}"
-    name = s.position or s.deck or s.device
-    return f"{s.level}:{name}" if name else s.level
-
-
-def told(v: Verdict) -> str:
-    """A verdict in short."""
-    follows = " follows" if v.root else ""
-    return f"{v.atom} {v.kind}{':' + v.cause if v.cause else ''} {v.status} {scope(v.scope)}{follows}"
-
-
 def judged(log: Sequence[ev.AnyEvent]) -> list[Verdict]:
     """The verdicts in force at the end of one table's log."""
     table = Table(log[0].table)
@@ -78,24 +66,6 @@ def judged(log: Sequence[ev.AnyEvent]) -> list[Verdict]:
             table.settle()
     table.settle()
     return [*table.left, *table.in_force()]
-
-
-def compared(truth: Truth, verdicts: Iterable[Verdict]) -> list[str]:
-    """What is right or wrong with the verdicts of a round in which one thing was done wrong."""
-    beside = BESIDE.get(truth.atom, ((), ""))[0]
-    mine = [v for v in verdicts if v.atom == truth.atom]
-    others = [v for v in verdicts if v.atom != truth.atom and not v.root and f"{v.atom} {v.status}" not in beside]
-    if not mine:
-        return ["wrong atom" if others else "missed"]
-    wrong = []
-    best = next((v for v in mine if scope(v.scope) == truth.scope), None)
-    if best is None:
-        wrong.append("wrong scope")
-    elif best.status != truth.status:
-        wrong.append("wrong status")
-    if others or len(mine) > 1:
-        wrong.append("extra")
-    return wrong or ["found"]
 
 
 def table(order: Order) -> Tally:
@@ -108,13 +78,10 @@ def table(order: Order) -> Tally:
         log.append(event)
         if truth is not None:
             truths[truth.round] = truth
-    found: dict[str, list[Verdict]] = defaultdict(list)
-    rounds = _round_of(log)
-    for v in judged(log):
-        found[_belongs(v, rounds, truths)].append(v)
-        tally.verdicts += 1
+    found = by_round(log, judged(log), truths)
+    tally.verdicts = sum(map(len, found.values()))
     for name, truth in truths.items():
-        results = compared(truth, found.pop(name, []) if False else found.get(name, []))
+        results = compared(truth, found.get(name, []))
         tally.injected += 1
         tally.results.update(results)
         tally.by_way.update((truth.atom, truth.way, r) for r in results)
@@ -132,58 +99,56 @@ def table(order: Order) -> Tally:
     return tally
 
 
-def _round_of(log: Sequence[ev.AnyEvent]) -> dict[tuple[str, int, int], str]:
-    """Which round comes next after each event: what goes wrong between rounds belongs to the one it prepares."""
-    out: dict[tuple[str, int, int], str] = {}
-    name = ""
-    for event in sorted(log, key=lambda e: e.at)[::-1]:
-        if isinstance(event, ev.RoundOpened):
-            name = event.round
-        out[event.device, event.boot, event.seq] = name
+def _notation(log: Sequence[ev.AnyEvent], name: str) -> str:
+    """A round as lines of notation, with what came between it and the rounds before and after."""
+    ordered = [e for e in sorted(log, key=lambda e: e.at) if not isinstance(e, ev.DeviceHeartbeat)]
+    at = next((i for i, e in enumerate(ordered) if isinstance(e, ev.RoundOpened) and e.round == name), 0)
+    begin = max((i for i, e in enumerate(ordered[:at], 1) if isinstance(e, ev.RoundClosed)), default=1)
+    later = (i for i, e in enumerate(ordered) if i > at and isinstance(e, ev.RoundOpened))
+    piece = _plain([ordered[0], *ordered[begin : next(later, len(ordered))]])
+    return "  " + show(piece).replace("{hand=left}", "").replace("{hand=right}", "").replace("\n", "\n  ")
+
+
+def _plain(events: Sequence[ev.AnyEvent]) -> list[ev.AnyEvent]:
+    """The same events a second apart, of devices and with clocks as notation takes for granted."""
+    out: list[ev.AnyEvent] = []
+    seqs: Counter[str] = Counter()
+    for n, event in enumerate(events):
+        device = event.device.rpartition("-")[2]
+        at = events[0].at + timedelta(seconds=n)
+        plain = replace(event, device=device, seq=seqs[device], clock_ms=5, at=at)
+        out.append(replace(plain, on=None) if isinstance(plain, ev.WagerSettled) else plain)
+        seqs[device] += 1
     return out
 
 
-def _belongs(v: Verdict, rounds: dict[tuple[str, int, int], str], truths: dict[str, Truth]) -> str:
-    """The round that a verdict is about."""
-    if v.round is None or (v.round not in truths and v.scope.level in ("deck", "device")):
-        deciding = next(e for e in v.evidence if e.role == "deciding")
-        return rounds.get((deciding.device, deciding.boot, deciding.seq), "")
-    return v.round
-
-
-def _notation(log: Sequence[ev.AnyEvent], name: str) -> str:
-    """A round as lines of notation, with what came between it and the round before."""
-    ordered = sorted(log, key=lambda e: e.at)
-    at = next((i for i, e in enumerate(ordered) if isinstance(e, ev.RoundOpened) and e.round == name), 0)
-    begin = max((i for i, e in enumerate(ordered[:at]) if isinstance(e, ev.RoundClosed)), default=0)
-    later = (i for i, e in enumerate(ordered) if i > at and isinstance(e, ev.RoundOpened))
-    piece = [e for e in ordered[begin : next(later, len(ordered))] if not isinstance(e, ev.DeviceHeartbeat)]
-    return f"  table {show(ordered[:1])}\n  deal {show(piece)}"
-
-
-def orders(rules: str, rounds: int, *, wrong: bool, seed: int) -> Iterator[Order]:
-    """Tables enough for so many rounds (or so many with something wrong), with seats and options mixed."""
+def orders(rules: str, rounds: int, seed: int, *, wrong: bool) -> list[Order]:
+    """Tables for so many rounds, or for about so many with something wrong, with seats and options mixed."""
     inject = injections(load(rules), "all") if wrong else ()
+    out = []
     while rounds > 0:
-        dealt = min(TABLE_ROUNDS, rounds * EVERY + EVERY if wrong else rounds)
+        dealt = min(TABLE_ROUNDS, rounds * EVERY + AFTER if wrong else rounds)
         seats = 3 + seed % 5 if wrong else 1 + seed % 9
         start = seed * (TABLE_ROUNDS // EVERY) % len(inject) if wrong else 0
         turned = inject[start:] + inject[:start]
-        yield Order(rules, dealt, seats=seats, seed=seed, inject=turned, every=EVERY, mixed=True)
-        rounds -= (dealt - EVERY) // EVERY + 1 if wrong else dealt
+        out.append(Order(rules, dealt, seats=seats, seed=seed, inject=turned, every=EVERY, after=AFTER, mixed=True))
+        rounds -= (dealt - AFTER) // EVERY if wrong else dealt
         seed += 1
+    return out
 
 
 def measure(rules: str, lawful: int, injected: int, *, seed: int, jobs: int) -> tuple[Tally, Tally]:
-    """The tallies of a game: of its lawful rounds, and of those with something wrong."""
-    out = []
+    """The tallies of a game: of its lawful rounds, and of those with something wrong (at least as many as asked)."""
+    good, wrong = Tally(), Tally()
     with Pool(jobs) as pool:
-        for rounds, wrong in ((lawful, False), (injected, True)):
-            total = Tally()
-            for tally in pool.imap(table, orders(rules, rounds, wrong=wrong, seed=seed)):
-                total.add(tally)
-            out.append(total)
-    return out[0], out[1]
+        for tally in pool.imap(table, orders(rules, lawful, seed, wrong=False)):
+            good.add(tally)
+        while wrong.injected < injected:  # some things take several rounds to go wrong
+            more = orders(rules, injected - wrong.injected, seed, wrong=True)
+            seed += len(more)
+            for tally in pool.imap(table, more):
+                wrong.add(tally)
+    return good, wrong
 
 
 def _game(rules: str, lawful: Tally, wrong: Tally, seconds: float) -> dict[str, Any]:

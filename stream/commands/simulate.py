@@ -55,12 +55,12 @@ def _write(out: BinaryIO, told: BinaryIO | None, order: Order, speed: float | No
 
 
 @click.command()
-@click.option("--rules", default="nj-double-down-stud-17", show_default=True, metavar="ID", help="Rule set to deal by.")
+@click.option("--rules", default="nj-double-down-stud-17", show_default=True, metavar="ID", help=f"Rule set to deal by: {', '.join(ids())}.")
 @click.option("--rounds", default=10, show_default=True, help="Rounds a table.")
 @click.option("--tables", default=1, show_default=True)
 @click.option("--seats", default=7, show_default=True, type=click.IntRange(1, 9))
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same bytes.")
-@click.option("--inject", metavar="ATOM[:FORM]", help="Do this wrong; `all`: everything in turn.")
+@click.option("--inject", metavar="ATOM[:FORM]", help="Do this wrong; `all`: everything in turn. Forms: breached, remedied, over, or a name.")
 @click.option("--every", default=10, show_default=True, help="In every so manyth round.")
 @click.option("--faults", multiple=True, metavar="MODE[:RATE]", help=f"Device errors: {', '.join(FAULTS)}.")
 @click.option("--jitter", default=0, metavar="MS", help="Reports of a device arrive up to so much later.")

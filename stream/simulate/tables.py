@@ -43,6 +43,7 @@ class Order:
     faults: tuple[tuple[str, float], ...] = ()
     jitter_ms: int = 0
     start: datetime = START
+    after: int = 0  # so many rounds at the end are lawful
     mixed: bool = False  # tables with other options than the usual ones
 
 
@@ -83,7 +84,8 @@ def _table(order: Order, law: Law, n: int) -> Iterator[tuple[Report, Truth | Non
     last, atom, way = 0, "", ""
     for i in range(1, order.rounds + 1):
         if felt.again is None:
-            atom, way = next(wanted) if order.inject and i - last >= order.every else ("", "")
+            due = order.inject and i - last >= order.every and i <= order.rounds - order.after
+            atom, way = next(wanted) if due else ("", "")
         rnd = _dealt(felt, random, f"{name}-{i}", way, i)
         truth = truth_of(rnd, atom, way) if atom and rnd.told else None
         last = i if atom else last
