@@ -13,12 +13,14 @@ import click
 import msgspec
 import pytest
 from click.testing import CliRunner
-from story import judged, stories, told
+from story import FOLDER, judged, stories, told
 
 from stream.cli import main
 from stream.deal import verdicts
+from stream.deal.notation import parse
 from stream.replay.fold import ENGINE_SETTINGS
 from stream.rulebook import paragraphs
+from stream.tell import tell
 from stream.worker.app import Worker
 from stream.worker.health import WorkerMetrics
 from stream.worker.owner import Counts
@@ -118,6 +120,41 @@ def test_the_readme_explains_a_real_verdict() -> None:
     }
     assert explained <= fields
     assert explained == quoted.keys()
+
+
+def test_the_readme_tells_a_real_duty() -> None:
+    """What the README quotes of a duty is what people are told of a story's verdict, line by line."""
+    (quoted,) = fenced(README, "text")
+    story = next(s for s in stories(FOLDER / "nj-winners-pot-33.txt") if (s.atom, s.shows) == ("33.12(e)", "remedied"))
+    (verdict,) = judged(story.events())
+    assert set(quoted.splitlines()) <= set(tell(verdict).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("rules", "atom", "shows", "said"),
+    [
+        ("nj-winners-pot-33", "33.12(g)", "breach", ["BREACHED", "Before: the next round's first draw", "I-33-g"]),
+        ("nj-winners-pot-33", "33.12(j)", "remedied", ["REMEDIED", "By: the dealer", "what followed"]),
+        ("nj-double-cross-25", "25.7(e)2-m", "breach", ["Ordered in: 13:69F-25.12", "follows verdict ", "sets aside"]),
+        ("nsw-let-it-ride", "12.6-b", "over", ["BREACHED", "The round was voided.", "rule 12.6: Of one rule"]),
+        ("nsw-let-it-ride", "12.12", "undetermined", ["If it happened: Void the hand", "cannot be told: the clocks"]),
+        ("nj-winners-pot-33", "33.12(k)", "breach", ["it should have been done before", "By: the dealer"]),
+    ],
+)  # fmt: skip
+def test_a_duty_is_told_to_people(rules: str, atom: str, shows: str, said: list[str]) -> None:
+    """What is due, before what, by whom, whether it was done, and how the text was read: none is left out."""
+    story = next(s for s in stories(FOLDER / f"{rules}.txt") if (s.atom, s.shows) == (atom, shows))
+    verdict = next(v for v in judged(story.events()) if v.atom == atom)
+    text = " ".join(tell(verdict).split())
+    assert [s for s in said if s not in text] == []
+
+
+def test_a_moot_verdict_says_why() -> None:
+    """A verdict that gave way to what ended its round names it."""
+    text = "@x S1$1:10 S1$2:10 S1$$:10 nmb S1=4c^ S1=5d^ S1=??v C1=??v C2=??v"
+    opened = "- open:nsw-let-it-ride shuffle:A shuffled:A=52 load:A>manual_shoe#SH1\n"
+    told = [tell(v) for v in judged(parse(opened + text))]
+    assert any("MOOT: what was due can no longer matter. The round ended under rule 12.3." in t for t in told)
 
 
 def terms() -> list[str]:
