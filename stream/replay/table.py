@@ -362,6 +362,8 @@ class Table:
             closed = k + 1 < len(self.segments)
             if rounds and (rnd := rounds[k]) is not None:
                 segment.reused = rnd in self.used or rounds.index(rnd) < k
+            if closed and (segment.pending or segment.stale):
+                segment.beyond = self._beyond(k)
             mine = overlapping(known, self._reach(k)) if known else ()
             judged_as = (closed, segment.reused, mine, alive)
             unknown = segment.verdicts is None and segment.name in self.touched

@@ -164,14 +164,13 @@ def procedure(on: Terms, settings: Mapping[str, Setting]) -> Iterator[Due]:
     faces = _streets(settings).faces
     street = bets = 0
     for sign in _streets(settings).signs:
-        in_play = [s for s in on.seats if held.get(s, len(faces)) > street]
-        if not in_play and sign != "b":
-            break  # nobody is left to deal to
+        most = max((held.get(s, len(faces)) for s in on.seats), default=0)
+        if most < street + (sign != "b"):
+            break  # nobody is left to deal to, or to bet
         if sign == "b":
             bets += 1
-            if in_play or any(n == street for n in held.values()):
-                yield Bet(bets)
-                yield Close(bets, street)
+            yield Bet(bets)
+            yield Close(bets, street)
         elif sign == "*":
             yield Burn(street + 1, bets)
         else:
