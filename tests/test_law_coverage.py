@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from story import FOLDER, stories
 
+from stream.deal.events import TableOpened
+from stream.deal.notation import parse
 from stream.rulebook.paragraphs import Atom, Law, RulebookError, ids, load
 from stream.simulate.mutations import MUTATIONS
 
@@ -29,6 +31,71 @@ def shown(rules: str) -> dict[str, set[str]]:
 def test_every_monitored_atom_has_its_stories(rules: str, atom: Atom) -> None:
     """Each atom that can be judged has a story that breaks it and a near one that does not."""
     assert {"breach", "near"} <= shown(rules).get(atom.id, set()), f"tests/scenarios/{rules}.txt: {atom.id}"
+
+
+OVER = {  # where the text has play go on, so that giving up a hand or the round is a breach as well
+    "nj-winners-pot-33": {"33.12(b)-3", "33.12(e)", "33.12(g)", "33.12(h)"},
+    "nsw-let-it-ride": {"12.5", "12.6-b"},
+}
+TOLD_ELSEWHERE = {"12.9": {"12.9.1", "12.9.2"}}  # followed, it is told as the way that was taken
+
+
+@pytest.mark.parametrize("rules", ids())
+def test_every_duty_has_its_stories(rules: str) -> None:
+    """Each atom with a duty has a story in which what is due is done, and one in which it is not."""
+    law, found = load(rules), shown(rules)
+    missing = [
+        atom
+        for atom in law.module.DUTIES
+        if not all("remedied" in found[a] for a in TOLD_ELSEWHERE.get(atom, {atom})) or "breach" not in found[atom]
+    ]
+    assert missing == [], f"tests/scenarios/{rules}.txt"
+
+
+@pytest.mark.parametrize("rules", ids())
+def test_every_duty_stands_both_ways(rules: str) -> None:
+    """Of each atom with a duty some story ends with it remedied, and some with it breached."""
+    ends = {
+        tuple(line.split()[:3:2])
+        for story in stories(FOLDER / f"{rules}.txt")
+        for line in story.expected()
+        if line.split()[1] == "irregularity"
+    }
+    wanted = {
+        (a, status)
+        for atom in load(rules).module.DUTIES
+        for status, atoms in (("breached", {atom}), ("remedied", TOLD_ELSEWHERE.get(atom, {atom})))
+        for a in atoms
+    }
+    assert wanted <= ends
+
+
+@pytest.mark.parametrize(("rules", "atom"), [(r, a) for r, atoms in OVER.items() for a in sorted(atoms)])
+def test_every_protected_round_has_its_story(rules: str, atom: str) -> None:
+    """Where the text has play go on, a story shows that giving up is told."""
+    over = [s for s in stories(FOLDER / f"{rules}.txt") if (s.atom, s.shows) == (atom, "over")]
+    assert any(line.startswith(f"{atom} irregularity breached") for s in over for line in s.expected())
+
+
+UNTOLD = {  # readings that no story is told under yet
+    ("nj-double-down-stud-17", "I-17-player", "every"),
+    ("nj-double-down-stud-17", "I-17-b", "any_order"),
+    ("nj-double-down-stud-17", "I-17-a1", "precede"),
+    ("nj-double-down-stud-17", "I-17-cd", "c"),
+    ("nj-double-down-stud-17", "I-17-d", "not_required"),
+}
+
+
+def test_every_reading_has_its_story() -> None:
+    """Each reading that a table may set is the one of some story's table."""
+    missing = set()
+    for rules in ids():
+        told = [line for s in stories(FOLDER / f"{rules}.txt") for line in (f"- {s.table}", f"- {s.given}", *s.deals)]
+        opened = [e for t in sorted(set(told)) if "open:" in t for e in parse(t) if isinstance(e, TableOpened)]
+        for name, i in load(rules).rules.interpretation.items():
+            used = {e.options.get(name, i.default) for e in opened}
+            missing |= {(rules, name, value) for value in i.values if value not in used}
+    assert missing == UNTOLD
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda p: str(p.stem))
@@ -104,6 +171,18 @@ BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
         "names I-17-a2, which is no interpretation",
     ),
     "an atom that stands twice": (lambda t: t + ATOM.replace("-new", ""), "stands twice"),
+    "an irregularity without a duty": (
+        lambda t: t.replace('id = "17.8(e)"\n', 'id = "17.8(e)"\nkind = "irregularity"\n'),
+        r"atom 17\.8\(e\) is an irregularity without a duty",
+    ),
+    "a paragraph set aside that is none": (
+        lambda t: t.replace('id = "17.8(e)"\n', 'id = "17.8(e)"\nsets_aside = { "(z)" = "Why." }\n'),
+        r"atom 17\.8\(e\) sets aside \(z\), which is no paragraph",
+    ),
+    "an atom that ends a round and is none": (
+        lambda t: t.replace('short = "17.8"\n', 'short = "17.8"\nends_round = ["17.8(z)"]\n'),
+        r"code judges 17\.8\(z\), which is no atom",
+    ),
     "a field that is none": (lambda t: t + ATOM + 'sense = ["draws"]\n', "sense"),
     "a sense that is none": (lambda t: t.replace('["draws"]', '["draw"]', 1), "draw"),
     "no TOML": (lambda t: t + "[[atom\n", "toml"),
