@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import click
 import msgspec
@@ -16,6 +16,9 @@ from stream.deal.wire import encode
 from stream.rulebook.paragraphs import ids, load
 from stream.simulate.faults import FAULTS
 from stream.simulate.tables import Order, Truth, injections, reports
+
+_RULES: Final = f"Rule set to deal by: {', '.join(ids())}."
+_FORMS: Final = "Do this wrong; `all`: everything in turn. Forms: breached, remedied, over, or a name."
 
 
 def _faults(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
@@ -55,12 +58,18 @@ def _write(out: BinaryIO, told: BinaryIO | None, order: Order, speed: float | No
 
 
 @click.command()
-@click.option("--rules", default="nj-double-down-stud-17", show_default=True, metavar="ID", help=f"Rule set to deal by: {', '.join(ids())}.")
+@click.option(
+    "--rules",
+    default="nj-double-down-stud-17",
+    show_default=True,
+    metavar="ID",
+    help=f"Rule set to deal by: {', '.join(ids())}.",
+)
 @click.option("--rounds", default=10, show_default=True, help="Rounds a table.")
 @click.option("--tables", default=1, show_default=True)
 @click.option("--seats", default=7, show_default=True, type=click.IntRange(1, 9))
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same bytes.")
-@click.option("--inject", metavar="ATOM[:FORM]", help="Do this wrong; `all`: everything in turn. Forms: breached, remedied, over, or a name.")
+@click.option("--inject", metavar="ATOM[:FORM]", help=_FORMS)
 @click.option("--every", default=10, show_default=True, help="In every so manyth round.")
 @click.option("--faults", multiple=True, metavar="MODE[:RATE]", help=f"Device errors: {', '.join(FAULTS)}.")
 @click.option("--jitter", default=0, metavar="MS", help="Reports of a device arrive up to so much later.")

@@ -20,6 +20,8 @@ from stream.simulate.mutations.registry import Needs, known, ways
 from stream.simulate.round import SHOE, Felt, Happening, Round
 from stream.simulate.truth import Truth, truth_of
 
+__all__ = ["Order", "Truth", "injections", "reports"]
+
 START: Final = datetime(2026, 1, 5, 12, tzinfo=UTC)
 MS: Final = 1000
 BEAT_MS: Final = 20_000

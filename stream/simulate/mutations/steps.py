@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from stream.deal.words import Position, Seat
-from stream.rulebook.steps import Burn, Deal
+from stream.rulebook.steps import Deal
 from stream.simulate.round import Round, Step
 
 
@@ -30,11 +30,6 @@ def a_seat(r: Round) -> Seat:
 def planned(r: Round) -> list[Step]:
     """The whole procedure, if nobody leaves the play."""
     return list(r.felt.law.module.procedure(r.terms, r.settings))
-
-
-def cards(r: Round) -> int:
-    """How many cards are due if nobody leaves the play."""
-    return sum(isinstance(s, Deal | Burn) for s in planned(r))
 
 
 def rearranged(steps: Iterator[Step], change: Callable[[list[Deal]], list[Step]]) -> Iterator[Step]:

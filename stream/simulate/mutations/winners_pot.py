@@ -11,7 +11,7 @@ from stream.rulebook.steps import Bet, Burn, Close, Deal, Settle, Turn
 from stream.simulate import dealer
 from stream.simulate.chores import install, shuffle
 from stream.simulate.mutations.registry import changed
-from stream.simulate.mutations.steps import a_seat, cards, is_deal, nth, planned, someone
+from stream.simulate.mutations.steps import a_seat, is_deal, nth, planned, someone
 from stream.simulate.play import wager
 from stream.simulate.round import AUTO_SHOE, SHUFFLER, Round, Step
 
@@ -285,7 +285,7 @@ def hand_left_out(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
 def button_stays(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """The button is not moved on, and the round is dealt as if it had been; in the next it is moved, or not."""
     felt = r.felt
-    when = r.random.randint(1, cards(r))
+    when = r.random.randint(1, 2 * len(r.seats) + 2)
     n = 0
     for step in steps:
         n += isinstance(step, Deal | Burn)
