@@ -75,6 +75,7 @@ class Facts:
     bets: list[Heard[ev.BettingClosed]] = field(default_factory=list)
     turns: list[Heard[ev.CardTurned]] = field(default_factory=list)
     settled: list[Heard[ev.WagerSettled]] = field(default_factory=list)
+    chips: list[Heard[ev.WagerPlaced | ev.WagerRemoved]] = field(default_factory=list)
     wagers: dict[tuple[Seat, str], Wager] = field(default_factory=dict)
     decided: set[Seat] = field(default_factory=set)
     decisions: list[Heard[ev.PlayerDecided]] = field(default_factory=list)

@@ -104,7 +104,8 @@ def terms(f: Facts) -> Terms:
     for h in f.voids:
         e = h.event
         if isinstance(e, ev.Announced) and e.what in HAND_ENDS and e.position is not None:
-            held.setdefault(e.position, _cards_at(f, e.position, h))
+            dead = e.what == "hand_dead"  # called for what shows, not for a wrong number
+            held.setdefault(e.position, _lie_at(f, h).get(e.position, 0) if dead else _cards_at(f, e.position, h))
     ended = next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
     for hand, taken in f.taken.items():
         if ended is not None and taken > ended:
@@ -119,11 +120,7 @@ def terms(f: Facts) -> Terms:
 
 def _cards_at(f: Facts, hand: Position, before: Heard | None) -> int:
     """How many cards were dealt to a hand; up to a moment, no more than to any other."""
-    counts: dict[Position, int] = {}
-    for h in f.placements:
-        e = h.event
-        if isinstance(e, ev.CardPlaced) and (before is None or h < before):
-            counts[e.position] = counts.get(e.position, 0) + 1
+    counts = _lie_at(f, before)
     mine = counts.get(hand, 0)
     others = [n for p, n in counts.items() if p != hand]
     if before is None:
@@ -133,6 +130,15 @@ def _cards_at(f: Facts, hand: Position, before: Heard | None) -> int:
     if len(set(others)) == 1:
         return others[0]  # the street was complete
     return min(mine, max([n for n in others if others.count(n) > 1] or others))
+
+
+def _lie_at(f: Facts, before: Heard | None) -> dict[Position, int]:
+    """How many cards had been dealt to each position before a moment."""
+    counts: dict[Position, int] = {}
+    for h in f.placements:
+        if before is None or h < before:
+            counts[h.event.position] = counts.get(h.event.position, 0) + 1
+    return counts
 
 
 def _hole_ups(f: Facts, hand: Position) -> set[int]:

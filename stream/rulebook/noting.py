@@ -136,6 +136,7 @@ def _bets_closed(f: "Facts", h: Heard[ev.BettingClosed], e: ev.BettingClosed) ->
 
 
 def _wagered(f: "Facts", h: Heard[ev.WagerPlaced], e: ev.WagerPlaced) -> None:
+    f.chips.append(h)
     wager = f.wagers.get((e.seat, e.area))
     if wager is None:
         wager = f.wagers[e.seat, e.area] = Wager(h)
@@ -146,6 +147,7 @@ def _wagered(f: "Facts", h: Heard[ev.WagerPlaced], e: ev.WagerPlaced) -> None:
 
 
 def _unwagered(f: "Facts", h: Heard[ev.WagerRemoved], e: ev.WagerRemoved) -> None:
+    f.chips.append(h)
     wager = f.wagers.get((e.seat, e.area))
     if wager is not None:
         wager.amount -= e.amount

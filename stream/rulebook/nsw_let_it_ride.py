@@ -591,12 +591,22 @@ def _complies(f: Facts, amounts: Mapping[str, int]) -> bool:
     return len(set(bets)) == 1 and limits.min <= bets[0] <= limits.max
 
 
-def _amounts(f: Facts, seat: Seat) -> dict[str, int]:
-    """What a player has staked on each area; what was lawfully retrieved counts as it was."""
-    retrieved = {d.event.area for d in f.decisions if d.event.seat == seat and d.event.act == "retrieve"}
-    out = {a: w.amount for (s, a), w in f.wagers.items() if s == seat}
-    known = [n for a, n in out.items() if a not in retrieved]
-    return {a: known[0] if a in retrieved and known else n for a, n in out.items()}
+def _retrieves(d: Heard[ev.PlayerDecided], seat: Position | None, area: str) -> bool:
+    return (d.event.seat, d.event.act, d.event.area) == (seat, "retrieve", area)
+
+
+def _amounts(f: Facts, seat: Seat, until: Heard | None = None) -> dict[str, int]:
+    """What a player has staked on each area, in minor units; what was lawfully retrieved counts as it was."""
+    out: dict[str, int] = {}
+    for h in f.chips:
+        e = h.event
+        if e.seat != seat or (until is not None and h > until):
+            continue
+        if isinstance(e, ev.WagerPlaced):
+            out[e.area] = out.get(e.area, 0) + e.amount
+        elif not any(_retrieves(d, seat, e.area) and d < h for d in f.decisions):
+            out[e.area] = out.get(e.area, 0) - e.amount
+    return out
 
 
 @_checks.on(ev.WagerRequested, atoms=["12.9", "12.9.1", "12.9.2", "12.10"])
@@ -651,7 +661,7 @@ def corrected(f: Facts, x: Finding) -> Fulfilment:
     seat = asked.seat
     if _over(f):
         return OPEN
-    amounts = _before(f, x.deciding, seat)
+    amounts = _amounts(f, seat, x.deciding)
     end = _next_decision(f, x.deciding, but=seat)
     for h in f.later(x.deciding, ev.WagerPlaced, ev.WagerRemoved, ev.PlayerDecided):
         if end is not None and h > end:
@@ -673,20 +683,6 @@ def corrected(f: Facts, x: Finding) -> Fulfilment:
     if end is not None:
         return breached(end, "Play went on and the wagers did not comply.")
     return breached(f.closed, "The wagers did not comply.") if f.closed is not None else OPEN
-
-
-def _before(f: Facts, moment: Heard, seat: Seat) -> dict[str, int]:
-    """A player's wagers as they lay at a moment."""
-    now = _amounts(f, seat)
-    for h in f.later(moment, ev.WagerPlaced, ev.WagerRemoved):
-        e = h.event
-        assert isinstance(e, ev.WagerPlaced | ev.WagerRemoved)
-        retrieved = any(
-            d.event.seat == seat and d.event.act == "retrieve" and d.event.area == e.area for d in f.decisions
-        )
-        if e.seat == seat and not (retrieved and isinstance(e, ev.WagerRemoved)):
-            now[e.area] = now.get(e.area, 0) - (e.amount if isinstance(e, ev.WagerPlaced) else -e.amount)
-    return now
 
 
 @_duties.of("12.9.2")
