@@ -267,6 +267,8 @@ def _atom(law: Law, atom: Atom) -> Iterator[Line]:
         yield Line("checked", check)
     if atom.unmonitored:
         yield Line("not monitored", atom.unmonitored)
+    if atom.urgent:
+        yield Line("urgent", "published after the short hold time")
     if atom.manual:
         yield Line("seen", f"{MANUAL}: no device can show it.")
     yield Line("alike", atom.alike)
