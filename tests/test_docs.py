@@ -136,7 +136,7 @@ def test_the_readme_tells_a_real_duty() -> None:
         ("nj-winners-pot-33", "33.12(g)", "breach", ["BREACHED", "Before: the next round's first draw", "I-33-g"]),
         ("nj-winners-pot-33", "33.12(j)", "remedied", ["REMEDIED", "By: the dealer", "what followed"]),
         ("nj-double-cross-25", "25.7(e)2-m", "breach", ["Ordered in: 13:69F-25.12", "follows verdict ", "sets aside"]),
-        ("nsw-let-it-ride", "12.6-b", "over", ["BREACHED", "The round was voided.", "rule 12.6: Of one rule"]),
+        ("nsw-let-it-ride", "12.6-b", "over", ["BREACHED", "The round was voided.", "rule 12.6: Within the rule"]),
         ("nsw-let-it-ride", "12.12", "undetermined", ["If it happened: Void the hand", "cannot be told: the clocks"]),
         ("nj-winners-pot-33", "33.12(k)", "breach", ["it should have been done before", "By: the dealer"]),
     ],
