@@ -397,7 +397,9 @@ def called_before_turn(f: Facts, h: Heard) -> Sequence[Finding]:
     turned = h.event
     assert isinstance(turned, ev.CardTurned)
     done = f.complete_at or f.last_placed
-    if f.reveal is not h or f.voids or done is None or f.setting("I-17-d") != "required":
+    if f.reveal is not h or f.voids or done is None:
+        return LAWFUL
+    if f.setting("I-17-d") == "not_required" and not f.staked("double"):
         return LAWFUL
     if f.call_after(done) is not None:
         return LAWFUL

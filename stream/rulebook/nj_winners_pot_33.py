@@ -56,6 +56,7 @@ from stream.rulebook.steps import (
 
 _AREAS: Final = ("ante", "bet", "bonus")
 _HOLE: Final = 2  # the first and the second card of a hand are its hole cards
+_NUMBER: Final = {0: "No card was", 1: "One card was", 3: "Three cards were"}
 _CLOCKWISE: Final[tuple[ButtonPlace, ...]] = (*SEATS, "D")
 
 
@@ -145,6 +146,14 @@ def _hole_ups(f: Facts, hand: Position) -> set[int]:
     third = next((h for h in f.placements if h.event.position == hand and h.event.index == _HOLE + 1), None)
     ups = (u for u in f.ups if u.position == hand and u.index <= _HOLE and u.by != "player")
     return {u.index for u in ups if third is None or u.heard < third}
+
+
+def _name(hand: Position | None) -> str:
+    return "the dealer's hand" if hand == "D" else str(hand)
+
+
+def _at(button: ButtonPlace | None) -> str:
+    return "the dealer" if button == "D" else str(button)
 
 
 def had_wager(seat: Seat, f: Facts) -> bool:
@@ -356,7 +365,7 @@ def _shown_early(f: Facts, h: Heard, e: ev.CardPlaced | ev.CardTurned, card: int
 
 
 def _one_up(h: Heard, hand: Scope, card: int, third: Heard | None) -> list[Finding]:
-    said = f"Hole card {card} of {hand.position} showed its face in the deal."
+    said = f"Hole card {card} of {_name(hand.position)} showed its face in the deal."
     near = third is not None and unsure(h, third)
     return [
         Finding(
@@ -372,7 +381,7 @@ def _both_up(f: Facts, h: Heard, hand: Scope, first: Heard, *, dealing: bool) ->
     reading = () if dealing else ("I-33-deadlate",)
     if hand.position == "D":
         reading = (*reading, "I-33-dealerdead")
-    said = f"Both hole cards of {hand.position} showed their faces"
+    said = f"Both hole cards of {_name(hand.position)} showed their faces"
     said += "." if dealing else ", the second when the third card had been dealt."
     found = [
         Finding(
@@ -448,7 +457,7 @@ def third_card_down(f: Facts, x: Finding) -> Fulfilment:
     if hand in f.folded or f.closed is not None:
         end = f.closed or x.deciding
         gap = None if hand in f.folded else Absence("placements", x.deciding.when, end.when)
-        return Fulfilment(outcome="moot", reason="No third card was seen to be due to that hand any more.", absence=gap)
+        return Fulfilment(outcome="moot", reason="No third card was due to that hand any more.", absence=gap)
     return OPEN
 
 
@@ -848,10 +857,10 @@ def two_burns_next(f: Facts, x: Finding) -> Fulfilment:
         return OPEN
     if len(burns) == 2:  # the number that (e) names
         return remedied(*burns, said="Two cards were burned before the next street.")
+    said = f"{_NUMBER.get(len(burns), 'More than three cards were')} burned before the next street."
     return Fulfilment(
-        outcome="breached", by=(following, *burns), said=f"{len(burns)} cards were burned before the next street.",
-        absence=Absence("burns", x.deciding.when, following.when),
-    )  # fmt: skip
+        outcome="breached", by=(following, *burns), said=said, absence=Absence("burns", x.deciding.when, following.when)
+    )
 
 
 # --- (g) the button
@@ -868,7 +877,7 @@ def button_moved(f: Facts, h: Heard) -> Sequence[Finding]:
         Finding(
             atom="33.12(g)", deciding=h, interpretations=("I-33-g",), cause="order" if near else None,
             supporting=(near,) if near else (),
-            observed=f"The round was dealt with the button at {f.button}; it was due at {f.astray}.",
+            observed=f"The round was dealt with the button at {_at(f.button)}; it was due at {_at(f.astray)}.",
             absence=Absence("button", 0, h.when),
             unless=(Absence("wagers", 0, h.when),),
         )
@@ -907,12 +916,12 @@ def _rotated(
     seats: tuple[Seat, ...],
 ) -> Fulfilment:
     if fiction is not None and button == successor(fiction, seats):
-        return remedied(h, said=f"In the next round it stood at {button}, as if it had been moved.")
+        return remedied(h, said=f"In the next round it stood at {_at(button)}, as if it had been moved.")
     if real is not None and button == successor(real, seats) and f.setting("I-33-g") == "accept_real":
         return Fulfilment(
-            outcome="remedied", by=(h,), severity="minor", said=f"In the next round it was moved on, to {button}."
+            outcome="remedied", by=(h,), severity="minor", said=f"In the next round it was moved on, to {_at(button)}."
         )
-    return breached(h, f"In the next round it stood at {button}.")
+    return breached(h, f"In the next round it stood at {_at(button)}.")
 
 
 # --- (i), (j), (k) machines

@@ -719,7 +719,7 @@ def directed_by_supervisor(_f: Facts, h: Heard) -> Sequence[Finding]:
     if e.role == "supervisor" or e.order == "lifted":
         return LAWFUL
     scope = Scope("player", position=e.seats[0]) if e.seats else Scope("table")
-    said = f"A direction ({e.order.replace('_', ' ')}) was given by {e.role}."
+    said = f"A direction ({e.order.replace('_', ' ')}) was given by {'the dealer' if e.role == 'dealer' else e.role}."
     return [Finding(atom="12.11", deciding=h, scope=scope, positions=e.seats, observed=said)]
 
 
