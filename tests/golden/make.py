@@ -18,18 +18,21 @@ from stream.rulebook.paragraphs import load
 from stream.simulate.tables import Order, injections, reports
 
 HERE: Final = Path(__file__).parent
-ROUNDS: Final = 30
-SEEDS: Final = {"nj-double-down-stud-17": 17}
+ROUNDS: Final = 40
+SEEDS: Final = {"nj-double-down-stud-17": 17, "nj-winners-pot-33": 33, "nj-double-cross-25": 25, "nsw-let-it-ride": 12}
+WRONG: Final = 10  # things done wrong, from all over the list
 
 
 def telemetry(rules: str) -> bytes:
-    """Thirty rounds, something wrong in every third, on a line that delays, repeats and reorders."""
+    """Forty rounds, something wrong in every fourth, on a line that delays, repeats and reorders."""
+    ways = injections(load(rules), "all")
     order = Order(
         rules,
         ROUNDS,
+        seats=4,
         seed=SEEDS[rules],
-        inject=injections(load(rules), "all"),
-        every=3,
+        inject=tuple(ways[n * (len(ways) - 2) // WRONG + n % 3] for n in range(WRONG)),
+        every=ROUNDS // WRONG,
         faults=(("duplicate", 0.1), ("late", 0.1)),
         jitter_ms=1500,
     )
