@@ -31,9 +31,10 @@ PARTITIONS = 4
 MISDEAL = [sys.executable, "-m", "stream"]
 
 
-def order(rounds: int, tables: int, seed: int, *, every: int = 4, jitter: int = 150) -> Order:
+def order(
+    rounds: int, tables: int, seed: int, *, every: int = 4, jitter: int = 150, rules: str = "nj-double-down-stud-17"
+) -> Order:
     """Tables with one departure in some rounds, each atom and form in turn."""
-    rules = "nj-double-down-stud-17"
     return Order(rules, rounds, tables, seed=seed, inject=injections(load(rules), "all"), every=every, jitter_ms=jitter)
 
 

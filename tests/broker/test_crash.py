@@ -1,11 +1,14 @@
 """Workers that are killed, stalled and restarted: what is in force at the end is what replay says."""
 
 import asyncio
+import json
 import random
 import time
 
 import pytest
 from broker.harness import Site, check_promises, misplace, order, replayed, telemetry
+
+from stream.rulebook.paragraphs import ids
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -105,3 +108,19 @@ async def test_join_leave_kill_stall_at_random(site: Site) -> None:
     await asyncio.gather(*ending)
     site.worker()
     check_promises(await site.settled(wanted, 150), wanted)
+
+
+@pytest.mark.parametrize("rules", [r for r in ids() if r != "nj-double-down-stud-17"])
+async def test_killed_while_duties_wait_for_later_rounds(site: Site, rules: str) -> None:
+    """The other games with injected irregularities: a duty begun before a kill ends as replay says after it."""
+    lines = telemetry(order(90, 3, 33, every=2, rules=rules))
+    wanted = replayed(lines)
+    assert {json.loads(body)["status"] for body in wanted} >= {"breached", "remedied"}
+    share = len(lines) // 4 + 1
+    for begin in range(0, len(lines), share):
+        worker = site.worker(MISDEAL_MEMBER="w1")
+        await site.produce(lines[begin : begin + share])
+        await asyncio.sleep(4)
+        worker.kill()
+    site.worker(MISDEAL_MEMBER="w1")
+    check_promises(await site.settled(wanted, 120), wanted)
