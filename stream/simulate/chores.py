@@ -5,6 +5,7 @@ from typing import Final
 
 from stream.deal import events as ev
 from stream.deal.cards import DECK_52
+from stream.deal.words import Seat
 from stream.rulebook.noting import successor
 from stream.simulate.play import wagers
 from stream.simulate.round import AUTO_SHOE, SHOE, SHUFFLER, Round
@@ -17,13 +18,17 @@ def _people(r: Round) -> None:
     for seat in sorted(r.felt.away & set(r.seats)):
         r.add("floor", ev.PlayerReturned, "back", r.pause(500, 900), seat=seat)
         r.felt.away.discard(seat)
-    if "seating" in _GAMES.get(r.rules, ""):
-        for seat in r.seats:
-            if r.random.random() < 0.05:
-                sit(r, seat)
+    if not r.felt.house.lively:
+        return
+    for seat in r.seats:
+        if r.random.random() < 0.05:
+            sit(r, seat)
+    if r.random.random() < 0.05:
+        r.felt.people += 1
+        r.add("floor", ev.DealerChanged, "dealer", r.pause(2000, 5000), dealer=f"{r.felt.table}-d{r.felt.people}")
 
 
-def sit(r: Round, seat: str) -> str:
+def sit(r: Round, seat: Seat) -> str:
     """Somebody new takes a seat; returns the pseudonym."""
     r.felt.people += 1
     player = f"{r.felt.table}-p{r.felt.people}"
@@ -31,12 +36,9 @@ def sit(r: Round, seat: str) -> str:
     return player
 
 
-_GAMES: Final = {"nsw-let-it-ride": "seating", "nj-winners-pot-33": "button"}
-
-
 def _button(r: Round) -> None:
     """The button moves on to the next who plays."""
-    if "button" not in _GAMES.get(r.rules, ""):
+    if r.rules != "nj-winners-pot-33":
         return
     felt = r.felt
     felt.turn = felt.button = successor(felt.turn, r.seats) if felt.turn else r.random.choice((*r.seats, "D"))
@@ -69,6 +71,9 @@ def remove(r: Round, kind: str, asset: str) -> None:
 
 def shuffle(r: Round, count: int | None = 52) -> None:
     """The deck is shuffled; a counting shuffler tells how many cards it has."""
+    if r.felt.unshuffled == r.deck:
+        r.felt.unshuffled = ""
+        return
     counts = r.method == "device" and r.felt.house.counting and count is not None
     told = {"count": count} if counts else {}
     r.add("shuffler", ev.ShuffleStarted, "shuffle", 500, deck=r.deck, mode="shuffle", method=r.method)
@@ -84,6 +89,24 @@ def _load(r: Round) -> None:
 
 def _open(r: Round) -> None:
     r.add("floor", ev.RoundOpened, "open", r.pause(1500, 3000), round=r.name)
+
+
+def direct(r: Round, order: str, *seats: Seat, role: str = "supervisor", players: tuple[str, ...] = ()) -> None:
+    """Somebody gives a direction, a supervisor if anybody may."""
+    who = {"players": players} if players else {}
+    r.add("floor", ev.SupervisorDirected, "direct", r.pause(900, 1600), order=order, seats=seats, role=role, **who)
+
+
+def _supervise(r: Round) -> None:
+    """Now and then a supervisor at Let It Ride notes a suspicion, or has a player play first, who does."""
+    if r.rules != "nsw-let-it-ride" or r.form or r.random.random() > 0.04:
+        return
+    seat = r.random.choice(r.seats)
+    seats = (seat,)
+    r.add("floor", ev.SupervisorNoted, "note", r.pause(900, 1600), what="suspicion", seats=seats, role="supervisor")
+    if r.random.random() < 0.5:
+        direct(r, "play_first", seat)
+        r.ahead = seat
 
 
 def _hold(r: Round) -> None:
@@ -127,7 +150,7 @@ def _close(r: Round) -> None:
 
 BEFORE: Final[dict[str, Callable[[Round], None]]] = {
     "people": _people, "button": _button, "machines": _machines, "shuffle": shuffle, "load": _load, "open": _open,
-    "wagers": wagers, "hold": _hold,
+    "wagers": wagers, "supervise": _supervise, "hold": _hold,
 }  # fmt: skip
 AFTER: Final[dict[str, Callable[[Round], None]]] = {"rack": _rack, "stub": clear_stub, "close": _close}
 CHORES: Final = BEFORE | AFTER

@@ -1,9 +1,13 @@
 """What a dealer's hands do, one act a function."""
 
+from typing import Final
+
 from stream.deal import events as ev
 from stream.deal.cards import UNSEEN
 from stream.deal.words import By, Call, Facing, Hand, Position, Seat
 from stream.simulate.round import Drawn, Round
+
+_STRAIGHTENED: Final = 0.01  # of the cards that are put down are put straight
 
 
 def draw(r: Round, card: str | None = None, *, face_up: bool = False) -> Drawn:
@@ -41,6 +45,9 @@ def deal(r: Round, position: Position, facing: Facing, index: int | None = None)
     index = index or len(r.hands.get(position, ())) + 1
     drawn = draw(r, r.wanted.get((position, index)))
     place(r, drawn, position, index, facing)
+    if r.felt.house.lively and r.random.random() < _STRAIGHTENED:
+        h = r.happenings[-1]
+        r.add("layout", ev.CardPlaced, "straighten", r.pause(400, 700), **h.fields).card = drawn
     return drawn
 
 
@@ -100,20 +107,21 @@ def give_back(r: Round, seat: Seat | None = None) -> None:
             pay(r, at, area, "returned")
 
 
-def end_hand(r: Round, hand: Position, what: Call) -> None:
-    """Call a hand dead or void, rack it, and give its wagers back."""
-    out(r, hand)
+def end_hand(r: Round, hand: Position, what: Call, *, cards: int | None = None, outcome: str = "returned") -> None:
+    """Call a hand dead or void (with so many cards as it should have), rack it, and settle its wagers."""
+    r.held[hand] = len(r.hands.get(hand, ())) if cards is None else cards
     say(r, what, hand)
     take(r, hand)
-    for seat in r.seats:
+    for seat, area in list(r.stakes):
         if seat == hand:
-            give_back(r, seat)
+            pay(r, seat, area, outcome)
 
 
-def end_round(r: Round, what: Call = "misdeal") -> None:
-    """Declare the round over and give all wagers back."""
+def end_round(r: Round, what: Call = "misdeal", *, lost: Seat | None = None) -> None:
+    """Declare the round over and give all wagers back, but for those of a seat that are collected all the same."""
     say(r, what)
-    give_back(r)
+    for seat, area in list(r.stakes):
+        pay(r, seat, area, "collected" if seat == lost else "returned")
     r.over = True
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from stream.deal.words import Method, Setting, Side, Source
 
 _STREETS: Final = ("ddu bet * u bet * d bet", "ddu bet * u bet * u bet * d bet")
+_AUTO_SHOE: Final[dict[str, Setting]] = {"auto_shoe": True}
 _NO_BURN: Final = "ddu bet u bet d bet"
 
 
@@ -21,6 +22,7 @@ class House:
     methods: tuple[Method, ...] = ("device",)
     counting: bool = True  # the shuffler counts what it has shuffled
     machine: bool = False  # the shuffler is installed on the table
+    lively: bool = True  # cards are put straight, dealers change, players look at their cards
 
 
 def house(rules: str, random: Random, *, mixed: bool, lawful: bool) -> House:
@@ -29,7 +31,8 @@ def house(rules: str, random: Random, *, mixed: bool, lawful: bool) -> House:
     match rules:
         case "nj-double-down-stud-17":
             auto = mixed and lawful and random.random() < 0.3
-            return House({"auto_shoe": True}, ("auto_shoe", "manual_shoe")) if auto else House()
+            options = _AUTO_SHOE if auto else {}
+            return House(options, ("auto_shoe", "manual_shoe") if auto else ("manual_shoe", "hand"), lively=False)
         case "nj-winners-pot-33":
             plans = (*_STREETS, _NO_BURN) if lawful else _STREETS
             starts: dict[str, Setting] = {"deal_start": random.choice(("button", "S1"))}

@@ -45,6 +45,8 @@ def fold(r: Round, seat: Seat) -> None:
 def bet(r: Round) -> None:
     """A betting round: check or raise; then call or fold."""
     r.bets += 1
+    if r.bets == 1:
+        glance(r)
     order = [s for s in _clockwise(r) if s in r.playing]
     raised = 0
     while order:
@@ -75,6 +77,7 @@ def _clockwise(r: Round) -> list[Seat]:
 
 def offer(r: Round, area: str) -> None:
     """A further wager: whoever likes doubles; or whoever does not call folds."""
+    glance(r)
     for seat in r.seats:
         if area == "double":
             if r.random.random() < 0.3:
@@ -86,10 +89,20 @@ def offer(r: Round, area: str) -> None:
             fold(r, seat)
 
 
+def glance(r: Round) -> None:
+    """Some look at their cards before they decide."""
+    for seat in r.playing if r.felt.house.lively else ():
+        if r.random.random() < 0.3:
+            look(r, seat)
+
+
 def handle(r: Round) -> None:
-    """Those who are there take up their cards and look at them."""
+    """Those who are there take up their cards and look at them; who is to play first decides before the others do."""
+    if r.ahead is not None:
+        look(r, r.ahead)
+        _decide(r, r.ahead, "1")
     for seat in r.playing:
-        if seat not in r.away:
+        if seat not in r.away and seat != r.ahead:
             look(r, seat)
 
 
@@ -102,16 +115,12 @@ def look(r: Round, seat: Seat) -> None:
 def decide(r: Round, area: str) -> None:
     """Each player there lets the wager on an area ride, or takes it back; some go out for a moment in between."""
     for seat in r.playing:
-        if seat in r.away:
+        if seat in r.away or (seat, area) in r.decided:
             continue
         if r.random.random() < 0.03:
             leave(r, seat)
             come_back(r, seat)
-        act: Decision = "ride" if r.random.random() < 0.5 else "retrieve"
-        decided(r, seat, act, area)
-        if act == "retrieve":
-            stake = r.stakes.pop((seat, area))
-            r.add("floor", ev.WagerRemoved, "retrieve", r.pause(300, 700), seat=seat, area=area, amount=stake)
+        _decide(r, seat, area)
     gone = [s for s in r.playing if s not in r.away and r.random.random() < 0.03]
     for seat in gone:  # after a decision, and before the next is due
         leave(r, seat)
@@ -119,6 +128,16 @@ def decide(r: Round, area: str) -> None:
             come_back(r, seat)
         else:
             r.felt.away.add(seat)
+
+
+def _decide(r: Round, seat: Seat, area: str) -> None:
+    """One player's decision on an area."""
+    r.decided.add((seat, area))
+    act: Decision = "ride" if r.random.random() < 0.5 else "retrieve"
+    decided(r, seat, act, area)
+    if act == "retrieve":
+        stake = r.stakes.pop((seat, area))
+        r.add("floor", ev.WagerRemoved, "retrieve", r.pause(300, 700), seat=seat, area=area, amount=stake)
 
 
 def leave(r: Round, seat: Seat) -> None:

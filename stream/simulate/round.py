@@ -54,7 +54,8 @@ class Felt:
     uncounted: int = 0  # stubs in a row
     uncounted_of: dict[str, int] = field(default_factory=dict)  # the same, deck by deck
     away: set[Seat] = field(default_factory=set)
-    people: int = 0  # who have sat down so far
+    people: int = 0  # who have sat down, or dealt, so far
+    unshuffled: str = ""  # a deck that is not shuffled when it is its turn
     keep: tuple[Seat, ...] = ()  # who stays for the next round
     again: "Change | None" = None  # what goes on being done wrong in the next round
 
@@ -80,6 +81,8 @@ class Round:
     held: dict[Position, int] = field(default_factory=dict)  # hands out of play, and how many cards they had
     taken: set[Position] = field(default_factory=set)  # hands cleared away
     away: set[Seat] = field(default_factory=set)
+    ahead: Seat | None = None  # who was directed to play first
+    decided: set[tuple[Seat, str]] = field(default_factory=set)  # on which areas
     bets: int = 0  # betting rounds begun
     over: bool = False
     count: bool | None = None  # whether the stub is counted; None: as the rule asks, and now and then

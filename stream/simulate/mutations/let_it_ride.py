@@ -60,6 +60,14 @@ def _free(r: Round) -> Seat:
     return r.random.choice([s for s in SEATS[: r.felt.seats] if s not in r.seats])
 
 
+def _misdeal(r: Round) -> None:
+    """A misdeal is declared and the wagers given back; or one is kept, or the round goes on."""
+    if r.form == "remedied":
+        dealer.end_round(r)
+    elif r.random.random() < 0.3:
+        dealer.end_round(r, lost=a_seat(r))
+
+
 # --- 12.1 a wrong deal, realised in time
 
 
@@ -107,8 +115,7 @@ def community_extra(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
         if is_deal(step, "C", 2):
             assert isinstance(step, Deal)
             yield replace(step, index=3)
-            if r.form == "remedied":
-                dealer.end_round(r)
+            _misdeal(r)
 
 
 @changed("breached", "remedied")
@@ -121,8 +128,8 @@ def two_cards_up(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
         n += isinstance(step, Deal)
         if isinstance(step, Deal) and n in (first, second):
             yield replace(step, facing="up")
-            if n == second and r.form == "remedied":
-                dealer.end_round(r)
+            if n == second:
+                _misdeal(r)
         else:
             yield step
 
@@ -133,14 +140,7 @@ def misdeal_uncaused(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
 
     def declared(step: Step) -> Iterator[Step]:
         yield step
-        if r.form == "remedied":
-            dealer.end_round(r)
-        else:
-            dealer.say(r, "misdeal")
-            lost = a_seat(r)
-            for seat, area in list(r.stakes):
-                dealer.pay(r, seat, area, "collected" if seat == lost else "returned")
-            r.over = True
+        dealer.end_round(r, lost=a_seat(r) if r.form == "breached" else None)
 
     yield from nth(steps, r.random.randint(1, 3 * len(r.seats) + 2), (Deal,), declared)
 
@@ -175,9 +175,8 @@ def community_up(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
             continue
         assert isinstance(step, Deal)
         yield replace(step, facing="up")
-        if r.form == "remedied":
-            dealer.end_round(r)
-        elif r.random.random() < 0.5:
+        _misdeal(r)
+        if r.random.random() < 0.5:
             dealer.turn(r, "C", index, "down")
 
 

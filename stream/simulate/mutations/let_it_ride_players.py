@@ -6,7 +6,7 @@ from stream.deal import events as ev
 from stream.deal.words import Seat
 from stream.rulebook.steps import Close, Decide
 from stream.simulate import dealer
-from stream.simulate.chores import sit
+from stream.simulate.chores import direct, sit
 from stream.simulate.mutations.registry import changed
 from stream.simulate.mutations.steps import a_seat
 from stream.simulate.play import decided, leave, wager
@@ -93,11 +93,6 @@ def wager_short_handled(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
 # --- 12.11 what a supervisor directs
 
 
-def _direct(r: Round, order: str, *seats: Seat, role: str = "supervisor", players: tuple[str, ...] = ()) -> None:
-    who = {"players": players} if players else {}
-    r.add("floor", ev.SupervisorDirected, "direct", r.pause(900, 1600), order=order, seats=seats, role=role, **who)
-
-
 @changed()
 def direction_by_dealer(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """A direction is given by somebody who may not."""
@@ -106,7 +101,7 @@ def direction_by_dealer(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     for step in steps:
         if step == "wagers":
             order = r.random.choice(("play_first", "preclude", "english_only"))
-            _direct(r, order, seat, role=r.random.choice(("dealer", "surveillance")))
+            direct(r, order, seat, role=r.random.choice(("dealer", "surveillance")))
         yield step
 
 
@@ -117,7 +112,7 @@ def not_first(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     for step in steps:
         yield step
         if step == "wagers":
-            _direct(r, "play_first", seat)
+            direct(r, "play_first", seat)
 
 
 @changed()
@@ -127,9 +122,9 @@ def pair_together(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     r.tell("table", *two)
     for step in steps:
         if step == "wagers":
-            _direct(r, "separate", *two, players=tuple(sit(r, s) for s in two))
+            direct(r, "separate", *two, players=tuple(sit(r, s) for s in two))
         elif step == "close":
-            _direct(r, "lifted")
+            direct(r, "lifted")
         yield step
 
 
@@ -139,7 +134,7 @@ def not_english(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     r.tell("table")
     for step in steps:
         if step == "wagers":
-            _direct(r, "english_only")
+            direct(r, "english_only")
         elif step == "close":
             seats = (a_seat(r),)
             r.add(
@@ -151,7 +146,7 @@ def not_english(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
                 seats=seats,
                 role="supervisor",
             )
-            _direct(r, "lifted")
+            direct(r, "lifted")
         yield step
 
 
@@ -162,9 +157,9 @@ def precluded_bets(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     r.tell(f"player:{seat}", seat)
     for step in steps:
         if step == "wagers":
-            _direct(r, "preclude", seat, players=(sit(r, seat),))
+            direct(r, "preclude", seat, players=(sit(r, seat),))
         elif step == "close":
-            _direct(r, "lifted")
+            direct(r, "lifted")
         yield step
 
 

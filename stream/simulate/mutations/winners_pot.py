@@ -22,6 +22,17 @@ def _end(r: Round) -> None:
     dealer.end_round(r, r.random.choice(_ENDS))
 
 
+def _half_ended(r: Round, what: Call) -> bool:
+    """What is ordered is done by half, or not at all: a wager is kept, or the deck not shuffled."""
+    kind = r.random.choice(("nothing", "kept", "unshuffled"))
+    if kind == "nothing":
+        return False
+    dealer.end_round(r, what, lost=a_seat(r) if kind == "kept" else None)
+    if kind == "unshuffled":
+        r.felt.unshuffled = r.deck
+    return True
+
+
 # --- (a), (h) cards exposed
 
 
@@ -72,9 +83,7 @@ def _dead(r: Round, steps: Iterator[Step], hand: Position) -> Iterator[Step]:
             continue
         if isinstance(step, Deal) and step.index == 3 and hand not in r.held:
             if kept:
-                dealer.out(r, hand)
-                dealer.say(r, "hand_dead", hand)
-                dealer.take(r, hand)
+                dealer.end_hand(r, hand, "hand_dead", outcome="collected")
             elif r.form == "remedied":
                 dealer.end_hand(r, hand, "hand_dead")
         if not (is_deal(step, hand) and hand in r.held):
@@ -177,6 +186,9 @@ def two_boxed_cards(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
                 _boxed(r)
             if n == second and r.form == "remedied":
                 dealer.end_round(r, "all_void")
+            elif n == second:
+                _half_ended(r, "all_void")
+            if r.over:
                 continue
         yield step
 
@@ -239,8 +251,9 @@ def hand_extra(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
             assert isinstance(step, Deal)
             dealer.deal(r, seat, step.facing)
             if r.form == "remedied":
-                r.held[seat] = street
-                dealer.end_hand(r, seat, "hand_void")
+                dealer.end_hand(r, seat, "hand_void", cards=street)
+            elif r.form == "breached" and r.random.random() < 0.5:
+                dealer.end_hand(r, seat, "hand_void", cards=street, outcome="collected")
             elif r.form == "over":
                 _end(r)
 
@@ -248,13 +261,13 @@ def hand_extra(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
 @changed("breached", "remedied", "over")
 def burn_missed(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """The first burn is left out; before the next street two are due."""
-    missed = 0
+    missed, burned = 0, 2 if r.form == "remedied" else r.random.choice((0, 1, 3))
     for step in steps:
         if isinstance(step, Burn):
             missed += 1
-            if missed == 1:
+            if missed == 1 or (missed == 2 and burned == 0):
                 continue
-            if missed == 2 and r.form == "remedied":
+            for _ in range(burned - 1 if missed == 2 else 0):
                 dealer.burn(r)
         yield step
         if missed == 1 and r.form == "over" and isinstance(step, Deal):
@@ -264,18 +277,22 @@ def burn_missed(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
 @changed("breached", "remedied")
 def hand_left_out(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """A hand gets no card in one street, and the next one gets its card."""
-    street = r.random.randint(1, 5)
-    order = [s.position for s in planned(r) if isinstance(s, Deal) and s.street == 1]
-    hand = r.random.choice(order[:-1])
-    r.loyal |= {s for s in r.seats if s in (hand, order[order.index(hand) + 1])}
-    left_out = False
+    street, hand, left_out = r.random.randint(1, 5), "", False
     for step in steps:
-        if is_deal(step, hand, street):
+        if is_deal(step, hand, street):  # type: ignore[arg-type]  # a position, once the button has moved
             left_out = True
             continue
         yield step
-        if left_out and isinstance(step, Deal) and r.form == "remedied":
-            dealer.end_round(r)
+        if left_out and isinstance(step, Deal):
+            left_out = False
+            if r.form == "remedied":
+                dealer.end_round(r)
+            else:
+                _half_ended(r, "misdeal")
+        if step == "hold":
+            order = [s.position for s in planned(r) if isinstance(s, Deal) and s.street == 1]
+            hand = r.random.choice(order[:-1])
+            r.loyal |= {s for s in r.seats if s in (hand, order[order.index(hand) + 1])}
 
 
 # --- (g) the button
@@ -339,7 +356,7 @@ def auto_shoe_jam(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
         r.add("shoe", kind, "jam", r.pause(500, 900), source="auto_shoe")
         if r.form == "remedied":
             dealer.end_round(r, "round_void")
-        else:
+        elif not _half_ended(r, "round_void"):
             r.add("shoe", ev.ShoeCleared, "jam", r.pause(5000, 9000), source="auto_shoe")
             yield step
 
