@@ -4,9 +4,12 @@ import gc
 from collections.abc import Callable
 from time import process_time
 
-from stream.deal.events import AnyEvent
+from msgspec.structs import replace
+
+from stream.deal.events import AnyEvent, TableOpened
 from stream.deal.verdicts import body
 from stream.deal.wire import Reader, Refusal, encode
+from stream.replay.fold import setup
 from stream.replay.table import Table
 from stream.rulebook.paragraphs import load
 from stream.simulate.tables import Order, injections, reports
@@ -58,6 +61,31 @@ def rate(work: Callable[[], object], events: int, repeats: int = 3) -> float:
         work()
         best = max(best, events / (process_time() - begun))
     return best
+
+
+def growth(rules: str) -> dict[str, float]:
+    """How the fold's cost an event grows: with the length of a session, and with the paragraphs that are judged.
+
+    Ratios of microseconds an event in this run. A session of 800 rounds is compared with eight of 100; a table that
+    monitors every atom with one that sees the cards and monitors as good as none.
+    """
+    long, short = decode(telemetry(rules, 800, 1)), decode(telemetry(rules, 100, 8))
+    seen = [_seeing_cards_only(e) if isinstance(e, TableOpened) else e for e in short]
+    return {
+        "a session of 800 rounds to eight of 100": rate(lambda: judge(short), len(short))
+        / rate(lambda: judge(long), len(long)),
+        f"all {len(load(rules).atoms)} atoms to {_monitored(seen)}": rate(lambda: judge(seen), len(seen))
+        / rate(lambda: judge(short), len(short)),
+    }
+
+
+def _seeing_cards_only(opened: TableOpened) -> TableOpened:
+    return replace(opened, senses=("draws", "placements"))
+
+
+def _monitored(events: list[AnyEvent]) -> int:
+    config = setup(next(e for e in events if isinstance(e, TableOpened)))
+    return len(config.monitored) if config else 0
 
 
 def measure(rules: str) -> dict[str, float]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from confluent_kafka import Producer
-from core import measure, telemetry
+from core import growth, measure, telemetry
 from drain import PARTITIONS
 
 from stream.broker import Broker, start
@@ -107,6 +107,10 @@ def main() -> None:
         results[rules] = stages
         for stage, value in stages.items():
             print(f"  {rules}  {stage:52s} {value:10,.0f}")
+        ratios = growth(rules)
+        results[f"{rules} growth"] = ratios
+        for ratio, value in ratios.items():
+            print(f"  {rules}  cost an event, {ratio:37s} {value:10.2f}")
     with TemporaryDirectory() as folder, start(Path(folder) / "kafka") as broker:
         events = fill(broker, "bench.")
         loops = {

@@ -358,7 +358,10 @@ def _shown_early(f: Facts, h: Heard, e: ev.CardPlaced | ev.CardTurned, card: int
             )
         ]  # fmt: skip
     ups = [u for u in _exposures(f, e.position) if u.by == "dealer"]
-    first = next((u for u in ups if u.heard is not h and _third(f, e.position, u.heard) is None), None)
+    others = (u for u in ups if _card_of(f, u.position, u.index) != card and _third(f, e.position, u.heard) is None)
+    first = next(others, None)
+    if any(_card_of(f, u.position, u.index) == card and u.heard < h for u in ups):
+        return LAWFUL  # the same card shows once more
     if first is None:
         return _one_up(h, hand, card, third) if dealing else LAWFUL
     return _both_up(f, h, hand, first.heard, dealing=dealing)
@@ -406,12 +409,7 @@ def _bonus(f: Facts, hand: Position | None) -> bool:
 
 def _wins(f: Facts, hand: Position | None) -> bool | None:
     """Whether a dead hand's two cards win its bonus (I-33-a3); None where they were not read."""
-    cards = []
-    for u in f.ups:
-        e = u.heard.event
-        if u.position == hand and _card_of(f, u.position, u.index) <= _HOLE:
-            assert isinstance(e, ev.CardPlaced | ev.CardTurned)
-            cards.append(e.card)
+    cards = [u.heard.event.card for u in _exposures(f, hand)] if hand is not None else []
     if len(cards) < _HOLE or UNSEEN in cards[:_HOLE]:
         return None
     a, b = (c[0] for c in cards[:_HOLE])
@@ -967,8 +965,9 @@ def loaded_unshuffled(f: Facts, h: Heard) -> Sequence[Finding]:
 
 
 def _in_reshuffle(f: Facts, deck: str) -> bool:
-    """Whether a reshuffle of this deck is due already, from a misdeal or a void of this very round."""
-    return f.deck == deck and (bool(f.voids) or f.closed is None)
+    """Whether a reshuffle of this deck is due already, since a round of it was ended; or the round goes on."""
+    facts = f.decks.get(deck)
+    return (facts is not None and facts.voided) or (f.deck == deck and f.closed is None)
 
 
 def _reshuffle_due(deck: str, h: Heard, said: str, absence: Absence | None = None) -> Finding:

@@ -126,8 +126,11 @@ def _turned(f: "Facts", h: Heard[ev.CardTurned], e: ev.CardTurned) -> None:
 def _announced(f: "Facts", h: Heard[ev.Announced], e: ev.Announced) -> None:
     if e.what == "no_more_bets":
         f.calls.append(h)
-    else:
-        f.voids.append(h)
+        return
+    f.voids.append(h)
+    facts = f.decks.get(f.deck) if f.deck is not None else None
+    if facts is not None and f.deck is not None and e.what not in ("hand_dead", "hand_void"):
+        f.decks[f.deck] = replace(facts, voided=True)
 
 
 def _bets_closed(f: "Facts", h: Heard[ev.BettingClosed], e: ev.BettingClosed) -> None:

@@ -45,6 +45,7 @@ class DeckFacts(Struct, frozen=True):
     ended: Heard | None = None  # completed, jammed, stopped or aborted
     dealt: bool = False  # cards were drawn from it since that shuffle
     troubled: Heard | None = None  # when a cycle of it first failed; none has been completed since
+    voided: bool = False  # a round of it was declared void, and it has not been shuffled since
     tally: Tally | None = None  # since the last good count
     stubs: Stubs = Stubs()
 
