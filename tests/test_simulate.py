@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -130,3 +131,19 @@ def test_the_command_deals_every_game(rules: str) -> None:
     )
     assert told_of.exit_code == 0
     assert told_of.stdout.count('"round.opened"') == 6
+
+
+def test_tables_of_all_games_can_be_dealt_at_once() -> None:
+    """`--rules all` deals each game at its share of the tables, which have names of their own."""
+    told_of = CliRunner().invoke(main, ["simulate", "--rules", "all", "--tables", "6", "--rounds", "1"])
+    assert told_of.exit_code == 0
+    opened = [msgspec.json.decode(line) for line in told_of.stdout.splitlines() if '"table.opened"' in line]
+    assert len({o["table"] for o in opened}) == 6
+    assert {o["rules"] for o in opened} == set(ids())
+
+
+def test_an_atom_of_no_game_is_refused() -> None:
+    """What no rule set can do wrong is a wrong usage, whichever games are dealt."""
+    for rules in ("all", *ids()):
+        refused = CliRunner().invoke(main, ["simulate", "--rules", rules, "--inject", "99.9"])
+        assert refused.exit_code == 2

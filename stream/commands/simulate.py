@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -17,8 +17,10 @@ from stream.rulebook.paragraphs import ids, load
 from stream.simulate.faults import FAULTS
 from stream.simulate.tables import Order, Truth, injections, reports
 
-_RULES: Final = f"Rule set to deal by: {', '.join(ids())}."
+_RULES: Final = f"Rule set to deal by: {', '.join(ids())}; `all`: each in turn, table by table."
 _FORMS: Final = "Do this wrong; `all`: everything in turn. Forms: breached, remedied, over, or a name."
+_ALL: Final = "all"
+Wrong = tuple[tuple[str, str], ...]
 
 
 def _faults(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
@@ -34,10 +36,10 @@ def _faults(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
     return tuple(out)
 
 
-def _paced(order: Order, speed: float | None) -> Iterator[tuple[ev.AnyEvent, Truth | None]]:
+def _paced(orders: Sequence[Order], speed: float | None) -> Iterator[tuple[ev.AnyEvent, Truth | None]]:
     """The reports, at a pace: real time times speed."""
     begun, first = time.monotonic(), None
-    for (arrival, event), truth in reports(order):
+    for (arrival, event), truth in reports(*orders):
         if speed:
             first = arrival if first is None else first
             wait = (arrival - first) / 1e6 / speed - (time.monotonic() - begun)
@@ -47,9 +49,9 @@ def _paced(order: Order, speed: float | None) -> Iterator[tuple[ev.AnyEvent, Tru
         yield event, truth
 
 
-def _write(out: BinaryIO, told: BinaryIO | None, order: Order, speed: float | None) -> int:
+def _write(out: BinaryIO, told: BinaryIO | None, orders: Sequence[Order], speed: float | None) -> int:
     count = 0
-    for event, truth in _paced(order, speed):
+    for event, truth in _paced(orders, speed):
         out.write(encode(event) + b"\n")
         count += 1
         if truth is not None and told is not None:
@@ -57,14 +59,27 @@ def _write(out: BinaryIO, told: BinaryIO | None, order: Order, speed: float | No
     return count
 
 
+def _tables(rules: str, tables: int, inject: str | None) -> Iterator[tuple[str, int, int, Wrong]]:
+    """Rule sets, where their tables begin, how many they are, and what is done wrong at them."""
+    names = ids() if rules == _ALL else (rules,)
+    wrong: dict[str, Wrong] = {}
+    refused = []
+    for name in names:
+        try:
+            wrong[name] = injections(load(name), inject) if inject else ()
+        except ValueError as error:
+            refused.append(str(error))
+    if not wrong:
+        raise click.UsageError("; ".join(refused))
+    first = 0
+    for n, name in enumerate(names):
+        count = tables // len(names) + (n < tables % len(names))
+        yield name, first, count, wrong.get(name, ())
+        first += count
+
+
 @click.command()
-@click.option(
-    "--rules",
-    default="nj-double-down-stud-17",
-    show_default=True,
-    metavar="ID",
-    help=f"Rule set to deal by: {', '.join(ids())}.",
-)
+@click.option("--rules", default="nj-double-down-stud-17", show_default=True, metavar="ID", help=_RULES)
 @click.option("--rounds", default=10, show_default=True, help="Rounds a table.")
 @click.option("--tables", default=1, show_default=True)
 @click.option("--seats", default=7, show_default=True, type=click.IntRange(1, 9))
@@ -84,20 +99,19 @@ def command(
     speed: float | None,
 ) -> None:  # fmt: skip
     """Deal rounds at simulated tables and print what their devices report, in order of arrival."""
-    if rules not in ids():
+    if rules not in (*ids(), _ALL):
         raise click.UsageError(f"there is no rule set {rules!r}; there are {', '.join(ids())}")
-    try:
-        wanted = injections(load(rules), inject) if inject else ()
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    order = Order(rules, rounds, tables, seats, seed, wanted, every, _faults(faults), jitter)
+    orders = [
+        Order(name, rounds, count, seats, seed, wanted, every, _faults(faults), jitter, first=first)
+        for name, first, count, wanted in _tables(rules, tables, inject)
+    ]
     with ExitStack() as stack:
         told = stack.enter_context(Path(truth).open("wb")) if truth else None
         if broker:
             from stream.simulate.produce import produce
 
-            count = asyncio.run(produce(order, broker, prefix, speed=speed, told=told))
+            count = asyncio.run(produce(orders, broker, prefix, speed=speed, told=told))
         else:
             file = stack.enter_context(Path(out).open("wb")) if out else sys.stdout.buffer
-            count = _write(file, told, order, speed)
+            count = _write(file, told, orders, speed)
     click.echo(f"{count} events of {tables} tables", err=True)

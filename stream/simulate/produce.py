@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 import msgspec
@@ -24,7 +25,9 @@ def topic_of(event: ev.AnyEvent) -> str:
     return "tables.card-reader.v1"
 
 
-async def produce(order: Order, broker: str, prefix: str, *, speed: float | None, told: BinaryIO | None) -> int:
+async def produce(
+    orders: Sequence[Order], broker: str, prefix: str, *, speed: float | None, told: BinaryIO | None
+) -> int:
     """Send all reports in order of arrival, keyed by table, at real time times `speed`; returns how many."""
     producer = AIOKafkaProducer(bootstrap_servers=broker, acks="all", enable_idempotence=True, linger_ms=5)
     await producer.start()
@@ -32,7 +35,7 @@ async def produce(order: Order, broker: str, prefix: str, *, speed: float | None
     pending: list[Any] = []
     begun, first = time.monotonic(), None
     try:
-        for (arrival, event), truth in reports(order):
+        for (arrival, event), truth in reports(*orders):
             first = arrival if first is None else first
             wait = (arrival - first) / 1e6 / speed - (time.monotonic() - begun) if speed else 0
             if wait > 0:

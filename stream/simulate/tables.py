@@ -46,6 +46,7 @@ class Order:
     jitter_ms: int = 0
     start: datetime = START
     after: int = 0  # so many rounds at the end are lawful
+    first: int = 0  # so many other tables come before these
     mixed: bool = False  # tables with other options than the usual ones
 
 
@@ -65,10 +66,9 @@ def injections(law: Law, wanted: str) -> tuple[tuple[str, str], ...]:
     return found
 
 
-def reports(order: Order) -> Iterator[tuple[Report, Truth | None]]:
+def reports(*orders: Order) -> Iterator[tuple[Report, Truth | None]]:
     """All reports of all tables in order of arrival; with the first of an injected round its truth."""
-    law = load(order.rules)
-    tables = [_table(order, law, n) for n in range(order.tables)]
+    tables = [_table(o, load(o.rules), n) for o in orders for n in range(o.first, o.first + o.tables)]
     yield from merge(*tables, key=lambda r: r[0][0])
 
 
