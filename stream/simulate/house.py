@@ -37,7 +37,8 @@ def house(rules: str, random: Random, *, mixed: bool, lawful: bool) -> House:
             plans = (*_STREETS, _NO_BURN) if lawful else _STREETS
             starts: dict[str, Setting] = {"deal_start": random.choice(("button", "S1"))}
             options = starts | {"streets": random.choice(plans)} if mixed else {}
-            sources: tuple[Source, ...] = ("manual_shoe", "hand", "auto_shoe") if random.random() < 0.5 else ("hand",)
+            every: tuple[Source, ...] = ("manual_shoe", "hand", "auto_shoe")
+            sources = random.choice((every, every[:1], every[1:2]))
             machine = random.random() < 0.5
             methods: tuple[Method, ...] = ("device",) if machine else ("device", "hand")
             return House(options, sources, decks, methods=methods, machine=machine)

@@ -48,6 +48,13 @@ def dealt_unshuffled(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
 
 
 @edited()
+def loaded_early(r: Round) -> None:
+    """The deck is loaded before its shuffle is complete."""
+    r.of("load")[0].ms = r.of("shuffled")[0].ms - 2000
+    r.tell(f"deck:{r.deck}")
+
+
+@edited()
 def loaded_by_player(r: Round) -> None:
     """A player puts the deck into the shoe."""
     for h in r.of("load"):
@@ -190,6 +197,23 @@ def _shown(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
         yield step
         if isinstance(step, ClearStub):
             r.of("stub")[-1].fields["facing"] = "up"
+
+
+@changed()
+def counted_stub_kept(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The stub is counted, and not yet in the rack when the next round is dealt."""
+    r.count, r.told = True, False
+    deck = r.deck
+
+    def told(following: Round, lawful: Iterator[Step]) -> Iterator[Step]:
+        following.tell(f"deck:{deck}")
+        return lawful
+
+    for step in steps:
+        yield step
+        if isinstance(step, ClearStub):
+            r.happenings.remove(r.of("stub")[-1])
+    r.felt.again = told
 
 
 @changed()

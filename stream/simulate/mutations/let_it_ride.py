@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from stream.deal import events as ev
 from stream.deal.verdicts import Scope, identify
 from stream.deal.words import SEATS, Seat
-from stream.rulebook.steps import Close, Deal
+from stream.rulebook.steps import Close, Deal, Turn
 from stream.simulate import dealer
 from stream.simulate.mutations.registry import changed
 from stream.simulate.mutations.steps import a_seat, is_deal, nth
@@ -116,6 +116,19 @@ def community_extra(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
             assert isinstance(step, Deal)
             yield replace(step, index=3)
             _misdeal(r)
+
+
+@changed("breached", "remedied")
+def community_short(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The dealer gets one card only, which shows when the second is to be turned."""
+    for step in steps:
+        if is_deal(step, "C", 2):
+            continue
+        if isinstance(step, Turn) and (step.position, step.index) == ("C", 2):
+            _misdeal(r)
+            if r.over:
+                continue
+        yield step
 
 
 @changed("breached", "remedied")

@@ -347,6 +347,28 @@ def shuffler_jam(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
             yield step
 
 
+@changed()
+def shuffle_unended(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The shuffler is started, and the deck is taken out, loaded and dealt before it is done."""
+    r.tell(f"deck:{r.deck}")
+    r.method = "device"
+    for step in steps:
+        yield step
+        if step == "shuffle":
+            r.happenings.remove(r.of("shuffled")[0])
+
+
+@changed()
+def only_sorted(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+    """The shuffler only puts the deck in order, and it is dealt."""
+    r.tell(f"deck:{r.deck}")
+    r.method = "device"
+    for step in steps:
+        yield step
+        if step == "shuffle":
+            r.of("shuffle")[-1].fields["mode"] = "sort"
+
+
 @changed("breached", "remedied", needs="auto_shoe")
 def auto_shoe_jam(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """The automated dealing shoe jams or stops in the deal; the round is void, or goes on."""
