@@ -1,4 +1,4 @@
-"""Let It Ride, New South Wales Casino Control Authority, rule 12: irregularities, misdeals, and what players may not do."""
+"""Let It Ride, New South Wales Casino Control Authority, rule 12: irregularities."""
 
 from collections.abc import Mapping
 from typing import Final
