@@ -11,6 +11,9 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from stream.deal import events as ev
+from stream.deal.words import Setting
+from stream.replay.fold import ENGINE_SETTINGS
+from stream.rulebook.paragraphs import ids, load
 
 TABLE: Final = "T1"
 BEGIN: Final = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -20,6 +23,30 @@ _printable = st.characters(min_codepoint=0x21, max_codepoint=0x7E)
 _OFFSETS: Final = [timezone(timedelta(minutes=m)) for m in (0, 60, -300, 345, 840, -720)]
 _FIRST, _LAST = datetime(2000, 1, 2), datetime(2099, 12, 30)  # noqa: DTZ001  # hypothesis adds the zone
 
+GAMES: Final = ids()
+
+
+def _settings_of(rules: str) -> list[tuple[str, Setting]]:
+    """Each setting and interpretation of a rule set with each of its values, and with values that it has not."""
+    law = load(rules).rules
+    known: dict[str, tuple[Setting, ...]] = {k: (v,) for k, v in law.settings.items()}
+    known |= {k: (*known.get(k, ()), *v) for k, v in law.allowed.items() if not isinstance(v, str)}
+    known |= {k: (i.default, *i.values) for k, i in law.interpretation.items()}
+    known |= {k: (v, 0, 1) for k, v in ENGINE_SETTINGS.items() if k not in KEPT}
+    known |= {"streets": ("ddu bet * u bet * d bet", "d", "u * * bet du", "bet", "ddd")} if "streets" in known else {}
+    junk: tuple[Setting, ...] = (-1, True, "", 2**53 - 1)
+    return [(name, value) for name, values in sorted(known.items()) for value in (*values, *junk)]
+
+
+KEPT: Final = ("rounds_kept", "minutes_kept")  # with these what is said of an old round depends on when it was said
+_SETTINGS: Final[Mapping[str, list[tuple[str, Setting]]]] = {rules: _settings_of(rules) for rules in GAMES}
+
+
+def options(rules: str) -> st.SearchStrategy[dict[str, Setting]]:
+    """Some options of a table, mostly such as its rule set has."""
+    return st.lists(st.sampled_from(_SETTINGS[rules]), max_size=4).map(dict)
+
+
 # A small world, in which generated events meet: few devices, few seats, one hour, small numbers.
 SMALL: Final[Mapping[str, st.SearchStrategy[Any]]] = {
     "table": st.just(TABLE),
@@ -28,11 +55,12 @@ SMALL: Final[Mapping[str, st.SearchStrategy[Any]]] = {
     "seq": st.integers(0, 30),
     "at": st.integers(0, 3600).map(lambda s: BEGIN + timedelta(seconds=s)),
     "clock_ms": st.sampled_from([0, 5, 5000]),
-    "rules": st.sampled_from(["nj-double-down-stud-17", "nj-double-down-stud-17", "no-such-rules"]),
+    "rules": st.sampled_from([*GAMES, *GAMES, "no-such-rules"]),
+    "options": st.sampled_from(GAMES).flatmap(options),
     "round": st.sampled_from(["r1", "r2", "r3"]),
     "deck": st.sampled_from(["A", "B"]),
     "asset": st.sampled_from(["SH1", "SH9"]),
-    "area": st.sampled_from(["ante", "double"]),
+    "area": st.sampled_from(["ante", "double", "bet", "bonus", "1", "2", "$"]),
     "draw": st.integers(1, 9),
     "index": st.integers(1, 5),
     "corrects": st.builds(
