@@ -86,7 +86,8 @@ def judge(
 
 def _vouched(scene: Scene, duty: Fulfilment) -> Fulfilment:
     """A remedy that was not seen where it could not have been seen is not known to be missing."""
-    return replace(duty, cause="coverage") if _blind(scene, duty.absence) else duty
+    blind = _blind(scene, duty.absence) or any(_interrupted(scene, gap) for gap in duty.unless)
+    return replace(duty, cause="coverage") if blind else duty
 
 
 def _round(

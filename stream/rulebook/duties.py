@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from stream.deal import events as ev
-from stream.deal.words import Position, Seat, Source
+from stream.deal.words import Position, Seat, Sense, Source
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard
 
@@ -176,15 +176,27 @@ def reshuffle(f: "Facts", deck: str | None, after: Heard) -> Fulfilment:
 
 # --- putting duties together
 
+OPEN: Final = Fulfilment(outcome="open")
+
 
 def breached(by: Heard, said: str, *, absence: Absence | None = None) -> Fulfilment:
     """What was ordered was not done, or the opposite was."""
     return Fulfilment(outcome="breached", by=(by,), said=said, absence=absence)
 
 
+def undone(f: "Facts", x: Finding, said: str, *senses: Sense) -> Fulfilment:
+    """Still due while the round is open; not done when it has closed, if one of these senses would have seen it."""
+    if f.closed is None:
+        return OPEN
+    gaps = [Absence(sense, x.deciding.when, f.closed.when) for sense in senses]
+    return Fulfilment(outcome="breached", by=(f.closed,), said=said, absence=gaps[0], unless=tuple(gaps[1:]))
+
+
+def went_on(x: Finding, by: Heard, said: str, sense: Sense) -> Fulfilment:
+    """Something happened before which the remedy was due, and this sense would have seen the remedy."""
+    return Fulfilment(outcome="breached", by=(by,), said=said, absence=Absence(sense, x.deciding.when, by.when))
+
+
 def remedied(*by: Heard, said: str) -> Fulfilment:
     """What was ordered was done."""
     return Fulfilment(outcome="remedied", by=by, said=said)
-
-
-OPEN: Final = Fulfilment(outcome="open")

@@ -85,5 +85,6 @@ class Fulfilment(Struct, frozen=True, kw_only=True):
     severity: Severity | None = None
     pending: bool = False
     absence: Absence | None = None  # a remedy not seen: the sense that would have seen it, and when
+    unless: tuple[Absence, ...] = ()  # other senses that might have, where they are known to have been interrupted
     interpretations: tuple[str, ...] = ()
     cause: Cause | None = None

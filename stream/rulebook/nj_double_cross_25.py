@@ -24,6 +24,7 @@ from stream.rulebook.duties import (
     onward,
     remedied,
     settlements,
+    undone,
     voids,
     won_or_lost,
 )
@@ -482,11 +483,9 @@ def hands_void(f: Facts, x: Finding) -> Fulfilment:
     left = [w for w in f.wagers.values() if w.amount > 0 and not w.settled]
     if (void is not None or back) and not left:
         return remedied(*([void] if void else []), *back, said="All hands were void.")
-    return (
-        breached(f.closed, "The round was closed and the hands were not void.")
-        if f.closed is not None and not void
-        else OPEN
-    )
+    if void is not None:
+        return OPEN
+    return undone(f, x, "The round was closed and the hands were not void.", "announcements", "settlement")
 
 
 @_duties.of("25.7(e)2-d")

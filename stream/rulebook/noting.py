@@ -252,6 +252,9 @@ def _stub_counted(f: "Facts", h: Heard[ev.StubCounted], _e: ev.StubCounted) -> N
     f.stubs.append(h)
     f.counts.append(h)
     f.stub_out = (h, f.deck)
+    f.uncounted = Stubs()
+    if f.deck is not None:
+        f.decks[f.deck] = replace(f.decks.get(f.deck, DeckFacts()), stubs=Stubs())
 
 
 def _stub_discarded(f: "Facts", h: Heard[ev.StubDiscarded], _e: ev.StubDiscarded) -> None:

@@ -2,7 +2,7 @@
 
 from stream.deal import events as ev
 from stream.deal.words import Position
-from stream.rulebook.duties import HAND_ENDS, OPEN, breached, given_back, remedied, settlements, voids
+from stream.rulebook.duties import HAND_ENDS, OPEN, breached, given_back, remedied, settlements, undone, voids, went_on
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Finding, Fulfilment
 from stream.rulebook.heard import Heard
@@ -28,7 +28,8 @@ def dead_hand(f: Facts, x: Finding) -> Fulfilment:
         (p for p in f.later(x.deciding, ev.CardPlaced) if street_of(f, p) > max(HOLE, street_of(f, x.deciding))), None
     )
     if street is not None and (called is None or called > street):
-        return breached(street, "The next street was begun and the hand had not been called dead.")
+        said = "The next street was begun and the hand had not been called dead."
+        return went_on(x, street, said, "announcements")
     ended = voids(f, x.deciding)
     if called is None and ended is not None:
         return Fulfilment(outcome="moot", by=(ended,), reason="The round was ended.")
@@ -37,9 +38,9 @@ def dead_hand(f: Facts, x: Finding) -> Fulfilment:
         return breached(wrong, "A wager of the dead hand was won or lost.")
     racked = next((r for r in f.later(x.deciding, ev.CardsDiscarded) if r.event.position in (hand, None)), None)
     if called is None or racked is None:
-        if f.closed is not None and f.sees("discards"):
-            return breached(f.closed, "The hand was not called dead and racked.")
-        return OPEN
+        if not f.sees("discards"):
+            return OPEN
+        return undone(f, x, "The hand was not called dead and racked.", "discards", "announcements")
     back = () if hand == "D" else given_back(f, x.deciding, hand)
     if hand != "D" and not back and still_staked(f, hand):
         return OPEN
@@ -72,4 +73,4 @@ def bonus_settled(f: Facts, x: Finding) -> Fulfilment:
         if isinstance(e, ev.WagerSettled) and e.outcome == "paid":
             return remedied(h, said="The bonus was paid.")
         return breached(h, "The bonus was not paid.")
-    return breached(f.closed, "The bonus was not paid.") if f.closed is not None else OPEN
+    return undone(f, x, "The bonus was not paid.", "settlement")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from stream.deal import events as ev
 from stream.deal.verdicts import Cause, Scope
 from stream.rulebook.checks import LAWFUL
-from stream.rulebook.duties import OPEN, ROUND_ENDS, breached, over_reaction, remedied, voids
+from stream.rulebook.duties import OPEN, ROUND_ENDS, breached, over_reaction, remedied, undone, voids, went_on
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
@@ -124,9 +124,7 @@ def used_as_next(f: Facts, x: Finding) -> Fulfilment:
         elif number == draw:
             return remedied(h, said="It was used as the next card.")
         else:
-            return breached(h, "Another card was used before it.")
+            return went_on(x, h, "Another card was used before it.", "placements")
     if over_reaction(f, x.deciding, None) is not None and void is not None:
         return breached(void, "The round was given up for it.")
-    if f.closed is not None and void is None:
-        return breached(f.closed, "It was not used.")
-    return OPEN
+    return undone(f, x, "It was not used.", "placements", "burns") if void is None else OPEN

@@ -1,7 +1,17 @@
 """How far a round has come: whether the showdown has, and whether the round was ended and its deck shuffled."""
 
 from stream.deal import events as ev
-from stream.rulebook.duties import OPEN, ROUND_ENDS, breached, given_back, reshuffle, settlements, voids, won_or_lost
+from stream.rulebook.duties import (
+    ROUND_ENDS,
+    breached,
+    given_back,
+    reshuffle,
+    settlements,
+    undone,
+    voids,
+    went_on,
+    won_or_lost,
+)
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Finding, Fulfilment
 from stream.rulebook.heard import Heard
@@ -39,12 +49,12 @@ def ended_and_reshuffled(f: Facts, x: Finding, *, goes_on: tuple[type[ev.AnyEven
     moved = {h[1:4] for h in f.later(x.deciding, ev.CardPlaced) if only_moved(f, h)}
     on = next((h for h in f.after(x.deciding) if isinstance(h.event, goes_on) and h[1:4] not in moved), None)
     if on is not None and (void is None or on < void):
-        return breached(on, "Play went on.")
+        return went_on(x, on, "Play went on.", "announcements")
     lost = won_or_lost(settlements(f, x.deciding))
     if lost is not None:
         return breached(lost, "A wager was paid or collected.")
     if void is None and not (f.closed is not None and given_back(f, x.deciding)):
-        return breached(f.closed, "The round was closed and no misdeal was declared.") if f.closed is not None else OPEN
+        return undone(f, x, "The round was closed and no misdeal was declared.", "announcements", "settlement")
     return reshuffle(f, f.deck, x.deciding)
 
 

@@ -3,7 +3,16 @@
 from stream.deal import events as ev
 from stream.deal.verdicts import Scope, identify
 from stream.deal.words import Position, Seat
-from stream.rulebook.duties import OPEN, ROUND_ENDS, breached, given_back, remedied, settlements, voids, won_or_lost
+from stream.rulebook.duties import (
+    ROUND_ENDS,
+    breached,
+    given_back,
+    remedied,
+    settlements,
+    undone,
+    voids,
+    won_or_lost,
+)
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Finding, Fulfilment
 from stream.rulebook.heard import Heard
@@ -73,17 +82,13 @@ def misdeal_declared(f: Facts, x: Finding) -> Fulfilment:
     void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
     back = given_back(f, x.deciding)
     if void is None:
-        if f.closed is not None:
-            return breached(f.closed, "The round was closed and no misdeal was declared.")
-        return OPEN
+        return undone(f, x, "The round was closed and no misdeal was declared.", "announcements", "settlement")
     on = next(f.later(void, ev.PlayerDecided, ev.CardDrawn), None)
     if on is not None:
         return breached(on, "The round went on after the misdeal was declared.")
     if all_given_back(f) and back:
         return remedied(void, *back, said="A misdeal was declared and the wagers were given back.")
-    if f.closed is not None:
-        return breached(f.closed, "The round was closed and not every wager had been given back.")
-    return OPEN
+    return undone(f, x, "The round was closed and not every wager had been given back.", "settlement")
 
 
 def decides_on(d: Heard, area: int) -> bool:

@@ -2,7 +2,18 @@
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Scope
-from stream.rulebook.duties import OPEN, ROUND_ENDS, breached, given_back, remedied, settlements, voids, won_or_lost
+from stream.rulebook.duties import (
+    OPEN,
+    ROUND_ENDS,
+    breached,
+    given_back,
+    remedied,
+    settlements,
+    undone,
+    voids,
+    went_on,
+    won_or_lost,
+)
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
@@ -42,9 +53,9 @@ def declared(f: Facts, x: Finding) -> Fulfilment:
     void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
     on = next_decision(f, known)
     if on is not None and (void is None or on < void):
-        return breached(on, "The dealer knew it and play went on without a misdeal.")
+        return went_on(x, on, "The dealer knew it and play went on without a misdeal.", "announcements")
     if void is None:
-        return breached(f.closed, "No misdeal was declared.") if f.closed is not None else OPEN
+        return undone(f, x, "No misdeal was declared.", "announcements")
     if any(a in f.endings for a in ("12.2", "12.3", "12.6-a")):
         return OPEN  # the misdeal is one by that rule
     return misdeal_declared(f, x)
@@ -68,4 +79,4 @@ def wagers_void(f: Facts, x: Finding) -> Fulfilment:
     back = given_back(f, x.deciding)
     if all_given_back(f):
         return remedied(*back, said="The wagers were given back.")
-    return breached(f.closed, "Not every wager was given back.") if f.closed is not None else OPEN
+    return undone(f, x, "Not every wager was given back.", "settlement")

@@ -6,7 +6,17 @@ from stream.deal import events as ev
 from stream.deal.verdicts import Scope
 from stream.deal.words import Position, Seat
 from stream.rulebook.checks import LAWFUL
-from stream.rulebook.duties import OPEN, breached, given_back, remedied, settlements, voids, won_or_lost
+from stream.rulebook.duties import (
+    OPEN,
+    breached,
+    given_back,
+    remedied,
+    settlements,
+    undone,
+    voids,
+    went_on,
+    won_or_lost,
+)
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
@@ -112,8 +122,8 @@ def corrected(f: Facts, x: Finding) -> Fulfilment:
         if complies(f, amounts):
             return remedied(h, said="The wagers were corrected.")
     if end is not None:
-        return breached(end, "Play went on and the wagers did not comply.")
-    return breached(f.closed, "The wagers did not comply.") if f.closed is not None else OPEN
+        return went_on(x, end, "Play went on and the wagers did not comply.", "wagers")
+    return undone(f, x, "The wagers did not comply.", "wagers")
 
 
 @duties.of("12.9.2")
@@ -133,7 +143,6 @@ def folded(f: Facts, x: Finding) -> Fulfilment:
     if done is not None and taken is not None and (end is None or done < end):
         return remedied(taken, *back, said="The cards were collected and the wager returned.")
     if end is not None:
-        return breached(end, "Play went on before the cards were collected and the wager returned.")
-    return (
-        breached(f.closed, "The cards were not collected, or the wager not returned.") if f.closed is not None else OPEN
-    )
+        said = "Play went on before the cards were collected and the wager returned."
+        return went_on(x, end, said, "placements")
+    return undone(f, x, "The cards were not collected, or the wager not returned.", "placements", "settlement")
