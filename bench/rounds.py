@@ -87,7 +87,8 @@ def table(order: Order) -> Tally:
         tally.by_way.update((truth.atom, truth.way, r) for r in results)
         if results != ["found"]:
             said = "; ".join(told(v) for v in found.get(name, [])) or "nothing"
-            head = f"{truth.atom} {truth.way}: {', '.join(results)}; due {truth.status} {truth.scope}; said {said}"
+            due = f"{truth.kind} {truth.status} {truth.scope}"
+            head = f"{truth.atom} {truth.way}: {', '.join(results)}; due {due}; said {said}"
             tally.shown.append(f"{head}\n{_notation(log, name)}")
     for name, verdicts in found.items():
         if name not in truths:

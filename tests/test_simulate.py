@@ -108,7 +108,7 @@ def test_what_stands_beside_is_of_the_same_rule_set() -> None:
     """What may stand beside an atom's verdict are verdicts of the same rule set, with a reason."""
     known = {a.id: rules for rules in ids() for a in load(rules).rules.atom}
     for atom, (others, reason) in BESIDE.items():
-        assert {known[other.split()[0]] for other in others} == {known[atom]}
+        assert {known[other.split()[0]] for other in others} <= {known[atom]}
         assert reason
 
 

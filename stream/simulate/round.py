@@ -92,7 +92,7 @@ class Round:
     form: str = ""  # of what is done wrong: breached, remedied, over
     told: bool = True  # whether it is done in this round
     scope: str | Drawn = "round"
-    status: str = ""
+    kind: str = ""  # of the verdict, where it is not that of its atom
     positions: tuple[str, ...] = ()
 
     @property

@@ -19,6 +19,7 @@ class Truth:
     atom: str
     form: str  # breached, remedied, over
     way: str
+    kind: str
     status: str
     scope: str  # as a story tells it
     positions: tuple[str, ...]
@@ -27,9 +28,9 @@ class Truth:
 def truth_of(r: Round, atom: str, way: str) -> Truth:
     """The truth of a round that was dealt with something wrong."""
     about = f"card:#{r.scope.draw}" if isinstance(r.scope, Drawn) else r.scope
-    breach = r.felt.law.atoms[atom].kind == "breach"
-    status = r.status or ("final" if breach else "remedied" if r.form == "remedied" else "breached")
-    return Truth(r.felt.table, r.name, atom, r.form, way, status, about, r.positions)
+    kind = r.kind or r.felt.law.atoms[atom].kind
+    status = "remedied" if r.form == "remedied" else "breached" if kind == "irregularity" else "final"
+    return Truth(r.felt.table, r.name, atom, r.form, way, kind, status, about, r.positions)
 
 
 def scope(s: Scope) -> str:
@@ -59,7 +60,7 @@ def compared(truth: Truth, verdicts: Iterable[Verdict]) -> list[str]:
     best = next((v for v in mine if scope(v.scope) == truth.scope), None)
     if best is None:
         wrong.append("wrong scope")
-    elif best.status != truth.status:
+    elif (best.kind, best.status) != (truth.kind, truth.status):
         wrong.append("wrong status")
     if others or len(mine) > 1:
         wrong.append("extra")

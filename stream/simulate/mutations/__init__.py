@@ -4,7 +4,22 @@ The names stand in the rule sets' data (`inject`). A mutation that needs a deal 
 so; the round is dealt that way.
 """
 
-from stream.simulate.mutations import double_cross, double_down_stud, let_it_ride, let_it_ride_players, winners_pot
+from stream.simulate.mutations import (
+    double_cross,
+    double_down_stud,
+    let_it_ride,
+    let_it_ride_players,
+    winners_pot,
+    winners_pot_machines,
+)
 from stream.simulate.mutations.registry import MUTATIONS
 
-__all__ = ["MUTATIONS", "double_cross", "double_down_stud", "let_it_ride", "let_it_ride_players", "winners_pot"]
+__all__ = [
+    "MUTATIONS",
+    "double_cross",
+    "double_down_stud",
+    "let_it_ride",
+    "let_it_ride_players",
+    "winners_pot",
+    "winners_pot_machines",
+]

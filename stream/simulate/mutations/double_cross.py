@@ -257,7 +257,7 @@ def stub_uncounted(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
 def count_not_received(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """For five rounds no count comes from the counting shuffler, and the stub is not counted."""
     r.method = "device"
-    r.status = "final"
+    r.kind = "undetermined"
     r.tell(f"deck:{r.deck}")
     for step in _five(r, steps, count_not_received):
         if step == "shuffle":

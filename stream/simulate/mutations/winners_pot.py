@@ -6,23 +6,22 @@ from msgspec.structs import replace
 
 from stream.deal import events as ev
 from stream.deal.words import Call, Position
-from stream.rulebook.noting import successor
 from stream.rulebook.steps import Bet, Burn, Close, Deal, Settle, Turn
 from stream.simulate import dealer
-from stream.simulate.chores import install, shuffle
 from stream.simulate.mutations.registry import changed
 from stream.simulate.mutations.steps import a_seat, is_deal, nth, planned, someone
 from stream.simulate.play import wager
-from stream.simulate.round import AUTO_SHOE, SHUFFLER, Round, Step
+from stream.simulate.round import Round, Step
 
 _ENDS: tuple[Call, ...] = ("misdeal", "all_void", "round_void")
 
 
-def _end(r: Round) -> None:
+def end(r: Round) -> None:
+    """Give the whole round up, by one call or another."""
     dealer.end_round(r, r.random.choice(_ENDS))
 
 
-def _half_ended(r: Round, what: Call) -> bool:
+def half_ended(r: Round, what: Call) -> bool:
     """What is ordered is done by half, or not at all: a wager is kept, or the deck not shuffled."""
     kind = r.random.choice(("nothing", "kept", "unshuffled"))
     if kind == "nothing":
@@ -60,7 +59,7 @@ def hole_card_up(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
 
 def _give_up(r: Round, hand: Position) -> None:
     if hand == "D" or r.random.random() < 0.5:
-        _end(r)
+        end(r)
     else:
         dealer.end_hand(r, hand, "hand_dead")
 
@@ -133,7 +132,7 @@ def player_shows(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
             elif r.form == "over" and r.random.random() < 0.5:
                 dealer.end_hand(r, seat, r.random.choice(("hand_dead", "hand_void")))
             elif r.form == "over":
-                _end(r)
+                end(r)
 
 
 # --- (b), (c) cards in the source
@@ -162,7 +161,7 @@ def boxed_card(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
         else:
             _boxed(r)
             if r.form == "over":
-                _end(r)
+                end(r)
             else:
                 yield step
 
@@ -187,7 +186,7 @@ def two_boxed_cards(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
             if n == second and r.form == "remedied":
                 dealer.end_round(r, "all_void")
             elif n == second:
-                _half_ended(r, "all_void")
+                half_ended(r, "all_void")
             if r.over:
                 continue
         yield step
@@ -205,7 +204,7 @@ def boxed_in_stub(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
             for card in r.cards[: r.random.randint(1, 2)]:
                 r.add("shoe", ev.CardSeen, "seen", r.pause(600, 1200), place="stub", card=card)
             if r.form == "over":
-                _end(r)
+                end(r)
 
 
 @changed("breached", "remedied", "over")
@@ -218,7 +217,7 @@ def drawn_early(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
             early = dealer.draw(r)
             r.tell(early)
             if r.form == "over":
-                _end(r)
+                end(r)
                 dealer.discard(r, early)
                 continue
             yield step
@@ -255,7 +254,7 @@ def hand_extra(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
             elif r.form == "breached" and r.random.random() < 0.5:
                 dealer.end_hand(r, seat, "hand_void", cards=street, outcome="collected")
             elif r.form == "over":
-                _end(r)
+                end(r)
 
 
 @changed("breached", "remedied", "over")
@@ -271,7 +270,7 @@ def burn_missed(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
                 dealer.burn(r)
         yield step
         if missed == 1 and r.form == "over" and isinstance(step, Deal):
-            _end(r)
+            end(r)
 
 
 @changed("breached", "remedied")
@@ -288,120 +287,8 @@ def hand_left_out(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
             if r.form == "remedied":
                 dealer.end_round(r)
             else:
-                _half_ended(r, "misdeal")
+                half_ended(r, "misdeal")
         if step == "hold":
             order = [s.position for s in planned(r) if isinstance(s, Deal) and s.street == 1]
             hand = r.random.choice(order[:-1])
             r.loyal |= {s for s in r.seats if s in (hand, order[order.index(hand) + 1])}
-
-
-# --- (g) the button
-
-
-@changed("breached", "remedied", "over")
-def button_stays(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
-    """The button is not moved on, and the round is dealt as if it had been; in the next it is moved, or not."""
-    felt = r.felt
-    when = r.random.randint(1, 2 * len(r.seats) + 2)
-    n = 0
-    for step in steps:
-        n += isinstance(step, Deal | Burn)
-        if step == "button" and felt.turn is not None:
-            felt.turn = successor(felt.turn, r.seats)
-            continue
-        yield step
-        if n == when and r.form == "over":
-            _end(r)
-            n += 1
-    felt.keep = r.seats
-    if r.form == "breached":
-        felt.again = _stays_again
-
-
-def _stays_again(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
-    """It is not moved in the next round either, which goes on from where it stands."""
-    r.told = False
-    for step in steps:
-        if step == "button":
-            r.felt.turn = r.felt.button
-        else:
-            yield step
-
-
-# --- (i), (j), (k) machines
-
-
-@changed("breached", "remedied")
-def shuffler_jam(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
-    """The shuffler jams or stops; the deck is shuffled anew, or dealt as it is."""
-    r.tell(f"deck:{r.deck}")
-    r.method = "device"
-    for step in steps:
-        if step == "shuffle":
-            kind = r.random.choice((ev.ShuffleJammed, ev.ShuffleStopped, ev.ShuffleAborted))
-            r.add("shuffler", ev.ShuffleStarted, "shuffle", 500, deck=r.deck, mode="shuffle", method="device")
-            r.add("shuffler", kind, "jam", r.pause(5000, 15_000), deck=r.deck)
-            if r.form == "remedied":
-                shuffle(r)
-        else:
-            yield step
-
-
-@changed()
-def shuffle_unended(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
-    """The shuffler is started, and the deck is taken out, loaded and dealt before it is done."""
-    r.tell(f"deck:{r.deck}")
-    r.method = "device"
-    for step in steps:
-        yield step
-        if step == "shuffle":
-            r.happenings.remove(r.of("shuffled")[0])
-
-
-@changed()
-def only_sorted(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
-    """The shuffler only puts the deck in order, and it is dealt."""
-    r.tell(f"deck:{r.deck}")
-    r.method = "device"
-    for step in steps:
-        yield step
-        if step == "shuffle":
-            r.of("shuffle")[-1].fields["mode"] = "sort"
-
-
-@changed("breached", "remedied", needs="auto_shoe")
-def auto_shoe_jam(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
-    """The automated dealing shoe jams or stops in the deal; the round is void, or goes on."""
-
-    def jam(step: Step) -> Iterator[Step]:
-        kind = r.random.choice((ev.ShoeJammed, ev.ShoeStopped))
-        r.add("shoe", kind, "jam", r.pause(500, 900), source="auto_shoe")
-        if r.form == "remedied":
-            dealer.end_round(r, "round_void")
-        elif not _half_ended(r, "round_void"):
-            r.add("shoe", ev.ShoeCleared, "jam", r.pause(5000, 9000), source="auto_shoe")
-            yield step
-
-    yield from nth(steps, r.random.randint(2, 2 * len(r.seats) + 5), (Deal, Burn), jam)
-
-
-@changed()
-def shuffled_beside_shuffler(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
-    """The deck is shuffled by hand while the shuffler stands on the table."""
-    r.tell(f"device:{SHUFFLER}")
-    for step in steps:
-        if step == "shuffle":
-            if "shuffler" not in r.felt.machines:
-                install(r, "shuffler", SHUFFLER)
-            r.method = "hand"
-        yield step
-
-
-@changed(needs="shoe")
-def dealt_beside_auto_shoe(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
-    """The cards come from the manual shoe while the automated one stands on the table."""
-    r.tell(f"device:{AUTO_SHOE}")
-    for step in steps:
-        yield step
-        if step == "machines":
-            install(r, "auto_shoe", AUTO_SHOE)
