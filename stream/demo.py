@@ -43,7 +43,7 @@ _SEVERITY: Final = {"critical": "bold white on red", "major": "bold red", "minor
 
 @dataclass(frozen=True)
 class Plan:
-    """What to show: how many tables, how fast, for how long (0: until Ctrl-C), on whose broker."""
+    """What to show: which game (or `all`), how many tables, how fast, how long (0: until Ctrl-C), on whose broker."""
 
     rules: str
     tables: int
@@ -103,7 +103,7 @@ class Screen:
 _LEGEND: Final = (
     "PROCEDURE, PLAYER: what was done departs from the rule. DEVICE: a sensor's fault, nobody's. "
     "UNSURE: a sensor was not seeing all of it. S4.1 = seat 4, card 1; C1 to C4 = common cards. "
-    "13:69F = New Jersey gaming rules. Ctrl-C ends."
+    "13:69F = New Jersey gaming rules, rule 12 = Let It Ride in New South Wales. Ctrl-C ends."
 )
 
 
