@@ -19,6 +19,10 @@ from stream.simulate.tables import Order, Truth, injections, reports
 
 _RULES: Final = f"Rule set to deal by: {', '.join(ids())}; `all`: each in turn, table by table."
 _FORMS: Final = "Do this wrong; `all`: everything in turn. Forms: breached, remedied, over, or a name."
+_MODES: Final = (
+    "Device errors, at a rate of what stands in brackets (a usual one if none is given): "
+    f"{', '.join(f'{name} ({fault.per})' for name, fault in FAULTS.items())}."
+)
 _ALL: Final = "all"
 Wrong = tuple[tuple[str, str], ...]
 
@@ -30,7 +34,7 @@ def _faults(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
         if name not in FAULTS:
             raise click.UsageError(f"there is no fault {name!r}; there are {', '.join(FAULTS)}")
         try:
-            out.append((name, float(rate) if colon else FAULTS[name][1]))
+            out.append((name, float(rate) if colon else FAULTS[name].rate))
         except ValueError as error:
             raise click.UsageError(f"--faults {text}: the rate is no number") from error
     return tuple(out)
@@ -86,7 +90,7 @@ def _tables(rules: str, tables: int, inject: str | None) -> Iterator[tuple[str, 
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same bytes.")
 @click.option("--inject", metavar="ATOM[:FORM]", help=_FORMS)
 @click.option("--every", default=10, show_default=True, help="In every so manyth round.")
-@click.option("--faults", multiple=True, metavar="MODE[:RATE]", help=f"Device errors: {', '.join(FAULTS)}.")
+@click.option("--faults", multiple=True, metavar="MODE[:RATE]", help=_MODES)
 @click.option("--jitter", default=0, metavar="MS", help="Reports of a device arrive up to so much later.")
 @click.option("--truth", type=click.Path(dir_okay=False), help="Write what was done wrong, one round a line.")
 @click.option("--out", type=click.Path(dir_okay=False), help="A file instead of stdout.")

@@ -8,16 +8,19 @@ from itertools import chain, cycle, islice, repeat
 from random import Random
 from typing import Any, Final, cast
 
+from msgspec.structs import replace
+
 from stream.deal import events as ev
 from stream.deal.cards import DECK_52
 from stream.deal.words import SEATS, SENSES, Source
 from stream.rulebook.paragraphs import Law, load
 from stream.rulebook.steps import Burn, Deal, Terms
 from stream.simulate.dealing import deal
-from stream.simulate.faults import FAULTS, Report
+from stream.simulate.faults import FAULTS, Report, Slip
+from stream.simulate.faults.report import Told, spoil, spoil_once
 from stream.simulate.house import House, house
 from stream.simulate.mutations.registry import Needs, known, ways
-from stream.simulate.round import SHOE, Felt, Happening, Round
+from stream.simulate.round import SHOE, Change, Felt, Happening, Round, Step
 from stream.simulate.truth import Truth, truth_of
 
 __all__ = ["Order", "Truth", "injections", "reports"]
@@ -26,6 +29,7 @@ START: Final = datetime(2026, 1, 5, 12, tzinfo=UTC)
 MS: Final = 1000
 BEAT_MS: Final = 20_000
 CLOCK_MS: Final = 20
+_EPOCH: Final = 10**12  # microseconds, at START
 _DECKS: Final = "ABCDEFGHIJKLMNOP"
 _SPARE: Final = 4  # cards that are left when the deal is as long as can be
 DEVICES: Final = ("shoe", "layout", "rack", "shuffler", "floor")
@@ -48,6 +52,7 @@ class Order:
     after: int = 0  # so many rounds at the end are lawful
     first: int = 0  # so many other tables come before these
     mixed: bool = False  # tables with other options than the usual ones
+    beside: str = ""  # one device error of this mode in each round in which something is done wrong
 
 
 def injections(law: Law, wanted: str) -> tuple[tuple[str, str], ...]:
@@ -66,13 +71,20 @@ def injections(law: Law, wanted: str) -> tuple[tuple[str, str], ...]:
     return found
 
 
-def reports(*orders: Order) -> Iterator[tuple[Report, Truth | None]]:
-    """All reports of all tables in order of arrival; with the first of an injected round its truth."""
-    tables = [_table(o, load(o.rules), n) for o in orders for n in range(o.first, o.first + o.tables)]
+Arrived = tuple[int, ev.AnyEvent]  # when (microseconds), and what
+
+
+def reports(*orders: Order, slips: list[Slip] | None = None) -> Iterator[tuple[Arrived, Truth | None]]:
+    """All reports of all tables in order of arrival; with the first of an injected round its truth.
+
+    What devices do wrong is added to `slips` as it is made.
+    """
+    made: list[Slip] = [] if slips is None else slips
+    tables = [_table(o, load(o.rules), n, made) for o in orders for n in range(o.first, o.first + o.tables)]
     yield from merge(*tables, key=lambda r: r[0][0])
 
 
-def _table(order: Order, law: Law, n: int) -> Iterator[tuple[Report, Truth | None]]:
+def _table(order: Order, law: Law, n: int, slips: list[Slip]) -> Iterator[tuple[Arrived, Truth | None]]:
     """One table's reports in order of arrival: each round is dealt, numbered, spoilt and sent."""
     random = Random(f"{order.seed}/{n}")
     name = f"T{n + 1:03d}"
@@ -81,19 +93,25 @@ def _table(order: Order, law: Law, n: int) -> Iterator[tuple[Report, Truth | Non
     wanted = cycle(order.inject[turn:] + order.inject[:turn])
     felt = _felt(order, law, name, Random(f"{order.seed}/{n}/house"))
     line = _Line(order, name, random, felt)
-    yield from line.send([line.opened(begin)], None)
+    erring = Random(f"{order.seed}/{n}/faults")  # another one, so that the same is dealt with faults and without
+    line.number(opened := [line.opened(begin)])
+    yield from line.send(opened, None, erring)
     now = begin + timedelta(milliseconds=1500)
     last, atom, way = 0, "", ""
     for i in range(1, order.rounds + 1):
         if felt.again is None:
             due = order.inject and i - last >= order.every and i <= order.rounds - order.after
             atom, way = next(wanted) if due else ("", "")
-        rnd = _dealt(felt, random, f"{name}-{i}", way, i)
+        faults = _Faults(order, erring, wrong=bool(atom))
+        rnd = _dealt(felt, random, f"{name}-{i}", way, i, faults)
         truth = truth_of(rnd, atom, way) if atom and rnd.told else None
         last = i if atom else last
-        made = line.number(rnd, now)
-        yield from line.send(made, truth)
-        now = made[-1].at + timedelta(milliseconds=random.randint(2000, 5000))
+        made = line.told_of(rnd, now)
+        ended = made[-1].at
+        slips += (Slip(name, rnd.name, mode, *told) for mode, told in faults.spoil(made))
+        line.number(made)
+        yield from line.send(made, truth, erring)
+        now = START + timedelta(microseconds=ended - _EPOCH) + timedelta(milliseconds=random.randint(2000, 5000))
     yield from line.rest()
 
 
@@ -115,7 +133,47 @@ def _fitting(order: Order, law: Law, held: House) -> int:
     return 1
 
 
-def _dealt(felt: Felt, random: Random, name: str, way: str, number: int) -> Round:
+class _Faults:
+    """What devices do wrong in one round."""
+
+    def __init__(self, order: Order, random: Random, *, wrong: bool) -> None:
+        self.wanted = [(name, FAULTS[name], rate) for name, rate in order.faults]
+        self.beside = order.beside if wrong else ""
+        self.random = random
+        self.told: list[tuple[str, Told]] = []
+
+    def deals(self, rnd: Round) -> Change | None:
+        """How a machine's error changes what is dealt, if one is made."""
+        every = [(name, fault) for name, fault, rate in self.wanted if fault.deals and self.random.random() < rate]
+        if self.beside:
+            every.append((self.beside, FAULTS[self.beside]))
+        for name, fault in every:
+            made = fault.deals(rnd, self.random) if fault.deals else None
+            if made is not None:
+                self.told.append((name, made[1]))
+                return made[0]
+        return None
+
+    def spoil(self, reports: list[Report]) -> list[tuple[str, Told]]:
+        """Make the errors of the round's reports, in place; all that were made in the round."""
+        self.told += spoil(reports, self.wanted, self.random)
+        if self.beside:
+            self.told += spoil_once(reports, self.beside, FAULTS[self.beside], self.random)
+        return self.told
+
+
+def _both(wrong: Change | None, device: Change | None) -> Change | None:
+    """What is done wrong on top of what a machine does."""
+    if wrong is None or device is None:
+        return wrong or device
+
+    def change(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
+        return wrong(r, device(r, steps))
+
+    return change
+
+
+def _dealt(felt: Felt, random: Random, name: str, way: str, number: int, faults: _Faults) -> Round:
     mutation, form = known(way) if way else (None, "")
     needs = mutation.needs if mutation else "any"
     low = min(3 if way else 1, felt.seats)
@@ -131,7 +189,7 @@ def _dealt(felt: Felt, random: Random, name: str, way: str, number: int) -> Roun
     change, felt.again, felt.keep = felt.again or (mutation.change if mutation else None), None, ()
     if mutation is not None and mutation.change is not None:
         rnd.loyal = set(random.sample(seats, min(2, len(seats))))
-    deal(rnd, change)
+    deal(rnd, _both(change, faults.deals(rnd)))
     if mutation is not None and mutation.edit is not None:
         mutation.edit(rnd)
     rnd.happenings.sort(key=lambda h: h.ms)
@@ -169,13 +227,14 @@ class _Line:
         self.felt = felt
         self.table = table
         self.random = random
+        self.boot: dict[str, int] = {}
         self.seq: dict[str, int] = {}
         self.waiting: list[tuple[int, int, ev.AnyEvent, Truth | None]] = []
         self.sent = 0
         self.arrived: dict[str, int] = {}
         self.beat: datetime | None = None
 
-    def opened(self, at: datetime) -> ev.AnyEvent:
+    def opened(self, at: datetime) -> Report:
         """The table's opening."""
         order, house = self.order, self.felt.house
         fields: dict[str, Any] = {
@@ -195,15 +254,14 @@ class _Line:
         self.beat = at + timedelta(milliseconds=500)
         return self._event(ev.TableOpened, "floor", at, fields)
 
-    def _event(self, kind: type[ev.Event], device: str, at: datetime, fields: dict[str, Any]) -> ev.AnyEvent:
-        name = f"{self.table}-{device}"
-        seq = self.seq.get(name, -1) + 1
-        self.seq[name] = seq
-        made = kind(table=self.table, device=name, boot=0, seq=seq, at=at, clock_ms=CLOCK_MS, **fields)
-        return cast("ev.AnyEvent", made)
+    def _event(self, kind: type[ev.Event], device: str, at: datetime, fields: dict[str, Any]) -> Report:
+        made = kind(
+            table=self.table, device=f"{self.table}-{device}", boot=0, seq=0, at=at, clock_ms=CLOCK_MS, **fields
+        )
+        return Report(_us(at), cast("ev.AnyEvent", made))
 
-    def number(self, rnd: Round, begin: datetime) -> list[ev.AnyEvent]:
-        """The events of a round with heartbeats between them, each device counting its own."""
+    def told_of(self, rnd: Round, begin: datetime) -> list[Report]:
+        """What is to be reported of a round, with heartbeats between, in order of time and not yet numbered."""
         assert self.beat is not None
         happened = [(begin + timedelta(milliseconds=h.ms), h.device, h.kind, h.fields) for h in rnd.happenings]
         last = happened[-1][0]
@@ -214,32 +272,57 @@ class _Line:
         happened.sort(key=lambda h: h[0])
         return [self._event(kind, device, at, fields) for at, device, kind, fields in happened]
 
-    def send(self, events: list[ev.AnyEvent], truth: Truth | None) -> Iterator[tuple[Report, Truth | None]]:
+    def number(self, reports: list[Report]) -> None:
+        """Number reports, each device counting its own, and give them the time of its clock."""
+        for r in reports:
+            device = r.event.device
+            if r.restarts:
+                self.boot[device] = self.boot.get(device, 0) + 1
+                del self.seq[device]
+            boot, seq = self.boot.get(device, 0), self.seq.get(device, -1) + 1
+            self.seq[device] = seq
+            at = START + timedelta(microseconds=r.at + r.ahead - _EPOCH)
+            if r.corrects is None:
+                r.event = replace(r.event, boot=boot, seq=seq, at=at)
+                continue
+            wrong, right = r.corrects.event, r.event
+            assert not isinstance(right, ev.EventCorrected)
+            r.event = ev.EventCorrected(
+                table=self.table, device=device, boot=boot, seq=seq, at=at, clock_ms=right.clock_ms,
+                corrects=ev.Identity(device, wrong.boot, wrong.seq),
+                event=replace(right, boot=wrong.boot, seq=wrong.seq, at=wrong.at),
+            )  # fmt: skip
+
+    def send(
+        self, reports: list[Report], truth: Truth | None, erring: Random
+    ) -> Iterator[tuple[Arrived, Truth | None]]:
         """Reports that arrive before anything later can; later ones wait."""
-        reports: list[Report] = [(self._arrival(e), e) for e in events]
-        for name, rate in self.order.faults:
-            reports = FAULTS[name][0](reports, rate, self.random)
-        for i, (arrival, event) in enumerate(reports):
-            self.sent += 1
-            heappush(self.waiting, (arrival, self.sent, event, truth if i == 0 else None))
-        horizon = _us(events[-1].at)
+        for r in reports:
+            arrival = self._arrival(r, erring if r.extra else self.random) + r.delay
+            if r.lost:
+                continue
+            for at in (arrival,) if r.again is None else (arrival, arrival + r.again):
+                self.sent += 1
+                heappush(self.waiting, (at, self.sent, r.event, truth))
+                truth = None
+        horizon = reports[-1].at
         while self.waiting and self.waiting[0][0] <= horizon:
             arrival, _, event, told = heappop(self.waiting)
             yield (arrival, event), told
 
-    def rest(self) -> Iterator[tuple[Report, Truth | None]]:
+    def rest(self) -> Iterator[tuple[Arrived, Truth | None]]:
         """Everything still on its way."""
         while self.waiting:
             arrival, _, event, told = heappop(self.waiting)
             yield (arrival, event), told
 
-    def _arrival(self, event: ev.AnyEvent) -> int:
+    def _arrival(self, report: Report, random: Random) -> int:
         """When a report arrives: jittered, never before an earlier one of its device."""
-        arrival = _us(event.at) + self.random.randint(0, self.order.jitter_ms * MS)
-        arrival = max(arrival, self.arrived.get(event.device, 0))
-        self.arrived[event.device] = arrival
+        device = report.event.device
+        arrival = max(report.at + random.randint(0, self.order.jitter_ms * MS), self.arrived.get(device, 0))
+        self.arrived[device] = arrival
         return arrival
 
 
 def _us(at: datetime) -> int:
-    return (at - START) // timedelta(microseconds=1) + 10**12
+    return (at - START) // timedelta(microseconds=1) + _EPOCH
