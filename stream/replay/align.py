@@ -96,6 +96,9 @@ def explain(
             j = due(rest, acts[i])
             if j is None:
                 break
+            if not isinstance(rest[0], Close) and trace(acts[i - 1] if i else None, acts[i]):
+                for _, gone, _, left, _ in _omitted(acts[i], rest, i, traced=True):
+                    heappush(heap, (cost + weights.costs["lost"], next(tie), i, left, (*departures, gone), chain))
             chain = (chain, (rest[j], acts[i]))
             i, rest = i + 1, (*rest[:j], *rest[j + 1 :])
         if i == len(acts) and (not closed or not rest) and not _left_out(rest, chain, plan, halted=halted):
@@ -139,13 +142,17 @@ def _edits(rest: Plan, acts: Sequence[Act], i: int, weights: Weights, trace: Tra
     before = acts[i - 1] if i else None
     if isinstance(step, Close):  # nothing showed that this stretch of the deal was over
         yield "close_unseen", Departure("close_unseen", step.part, step, act), i, rest[1:], None
+        if act is not None and act.position not in ("gate", None):
+            yield "extra", Departure("extra", weights.part_of(act) or step.part, step, act), i + 1, rest, None
         if act is None or act.position not in ("gate", None):
             return
     if act is None:
         if step is not None:  # the deal is over and a step was never taken
-            yield _omitted(step, None, rest, i, trace(before, None))
+            yield from _omitted(None, rest, i, traced=trace(before, None))
         return
     if act.position is None:  # a draw whose placement was not read
+        if isinstance(step, Deal | Burn) and trace(before, act):
+            yield from _omitted(act, rest, i, traced=True)
         for j in _may_serve(rest):
             one = rest[j]
             yield "lost", Departure("lost", one.part, one, act), i + 1, (*rest[:j], *rest[j + 1 :]), (one, act)
@@ -155,18 +162,18 @@ def _edits(rest: Plan, acts: Sequence[Act], i: int, weights: Weights, trace: Tra
     if act.position == "gate":
         yield _closed_early(step, act, rest, acts, i)
         if isinstance(step, Deal | Burn):
-            yield _omitted(step, act, rest, i, trace(before, act))
+            yield from _omitted(act, rest, i, traced=trace(before, act))
         return
     part = weights.part_of(act) or (step.part if step else "")
     if act.position == "burn":  # a burn is never one moved from elsewhere
-        if isinstance(step, Deal) and step.free:
-            yield _omitted(step, act, rest, i, trace(before, act))
+        if isinstance(step, Deal):
+            yield from _omitted(act, rest, i, traced=trace(before, act))
         yield "extra", Departure("extra", part, step, act), i + 1, rest, None
         return
     if step is not None:
         yield from _faces(step, act, rest, acts, i)
         yield from _order(step, act, rest, acts, i)
-        yield _omitted(step, act, rest, i, trace(before, act))
+        yield from _omitted(act, rest, i, traced=trace(before, act))
     yield "extra", Departure("extra", part, step, act), i + 1, rest, None
 
 
@@ -192,9 +199,13 @@ def _closed_early(step: Step | None, act: Act, rest: Plan, acts: Sequence[Act], 
     return edit, Departure(edit, "gate", step, act), i + 1, rest, None
 
 
-def _omitted(step: Step, act: Act | None, rest: Plan, i: int, traced: bool) -> _Fork:
-    edit: Edit = "lost" if traced else "skipped"
-    return edit, Departure(edit, step.part, step, act), i, rest[1:], None
+def _omitted(act: Act | None, rest: Plan, i: int, *, traced: bool) -> Iterator[_Fork]:
+    """The step that is due was left out; or its reading was lost, where the order is free that of any of its street."""
+    if not traced:
+        yield "skipped", Departure("skipped", rest[0].part, rest[0], act), i, rest[1:], None
+        return
+    for j in _may_serve(rest):
+        yield "lost", Departure("lost", rest[j].part, rest[j], act), i, (*rest[:j], *rest[j + 1 :]), None
 
 
 def _faces(step: Step, act: Act, rest: Plan, acts: Sequence[Act], i: int) -> Iterator[_Fork]:
@@ -224,11 +235,11 @@ def _order(step: Step, act: Act, rest: Plan, acts: Sequence[Act], i: int) -> Ite
     reach = next((j for j in range(1, len(rest)) if not isinstance(rest[j], Deal)), len(rest))
     sight = next((j for j in range(i + 1, len(acts)) if acts[j].position in ("burn", "gate")), len(acts))
     early = next((j for j in range(1, reach) if fits(rest[j], act)), None)
-    late = next((j for j in range(i + 1, sight) if fits(step, acts[j])), None)
-    if early is not None and late is not None and late - i == early:
-        swapped = (rest[early], *rest[1:early], step, *rest[early + 1 :])
-        yield "swapped", Departure("swapped", rest[early].part, step, act, acts[late]), i, swapped, None
-    if late is not None and late - i < reach:
+    lates = [j for j in range(i + 1, min(sight, i + reach)) if fits(step, acts[j])]
+    for late in lates:
+        if late == lates[0] and late - i == early:
+            swapped = (rest[early], *rest[1:early], step, *rest[early + 1 :])
+            yield "swapped", Departure("swapped", rest[early].part, step, act, acts[late]), i, swapped, None
         moved = (*rest[1 : late - i + 1], step, *rest[late - i + 1 :])
         part = rest[early].part if early is not None else step.part
         yield "moved", Departure("moved", part, step, act, acts[late]), i, moved, None

@@ -108,6 +108,8 @@ def variants(plan: Plan, on: Terms, _seats: int) -> Iterator[Variant]:
         yield Variant(f"dealer_before_{seat}", "dealer", (*head, *dealer, *tail, *cross), "D")
         yield Variant(f"cross_before_{seat}", "cross", (*head, *cross, *tail, *dealer))
         assert pair
+    shown = tuple(replace(step, facing="up") for step in cross)
+    yield Variant("cross_face_up", "cross", (*_flat(pairs), *dealer, *shown), said="The whole cross was dealt face up.")
     yield Variant("without_dealer", "dealer", (*_flat(pairs), *cross), "D")
     yield Variant("cross_before_dealer", "cross", (*_flat(pairs), *cross, *dealer))
 

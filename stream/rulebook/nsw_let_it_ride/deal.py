@@ -1,6 +1,7 @@
 """The deal of Let It Ride and its play. The order of the deal is not in the source: a plan to deal by, no more."""
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Final
 
 from stream.deal import events as ev
@@ -55,12 +56,17 @@ def variants(plan: Plan, on: Terms, seats: int) -> Iterator[Variant]:
     for seat in on.seats:
         rest = tuple(s for s in plan if s.position != seat)
         yield Variant(f"without_{seat}", "player", rest, seat, f"No card was dealt to {seat}.")
-    for seat in SEATS[:seats]:
-        if seat not in on.seats:
-            hand = tuple(_card(seat, index) for index in range(1, HAND + 1))
-            yield Variant(
-                f"with_{seat}", "player", (*hand, *plan), seat, f"A hand was dealt to {seat}, where none was due."
-            )
+    hands = {
+        seat: tuple(_card(seat, index) for index in range(1, HAND + 1))
+        for seat in SEATS[:seats]
+        if seat not in on.seats
+    }
+    for seat, hand in hands.items():
+        said = f"A hand was dealt to {seat}, where none was due."
+        yield Variant(f"with_{seat}", "player", (*hand, *plan), seat, said)
+    for one, two in combinations(hands, 2):
+        said = f"Hands were dealt to {one} and {two}, where none was due."
+        yield Variant(f"with_{one}_{two}", "player", (*hands[one], *hands[two], *plan), said=said, cost="two_hands")
 
 
 CLOSES: Final[frozenset[type[ev.Event]]] = frozenset({ev.CardsHandled, ev.PlayerDecided})
