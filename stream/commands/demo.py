@@ -8,8 +8,8 @@ from stream.rulebook.paragraphs import ids
 
 
 @click.command()
-@click.option("--rules", default="nj-double-down-stud-17", show_default=True, help="Rule set to deal by.")
-@click.option("--tables", default=6, show_default=True, help="How many tables deal.")
+@click.option("--rules", default="all", show_default=True, help="Rule set to deal by; all: the tables take turns.")
+@click.option("--tables", default=8, show_default=True, help="How many tables deal.")
 @click.option("--speed", default=20.0, show_default=True, help="Real time times this.")
 @click.option("--seconds", default=0.0, help="End by itself after so long; 0: at Ctrl-C.")
 @click.option("--broker", metavar="HOST:PORT", help="Use this Kafka instead of starting one.")
@@ -18,7 +18,7 @@ def command(rules: str, tables: int, speed: float, seconds: float, broker: str |
     from stream.broker import BrokerError
     from stream.demo import Plan, run
 
-    if rules not in ids():
+    if rules not in ("all", *ids()):
         raise click.UsageError(f"there is no rule set {rules!r}; there are {', '.join(ids())}")
     try:
         run(Plan(rules, tables, speed, seconds, broker))

@@ -108,6 +108,10 @@ def drawn_after(f: "Facts", after: Heard) -> Heard | None:
     return next(f.later(after, ev.CardDrawn), None)
 
 
+OPEN: Final = Fulfilment(outcome="open")
+"""Nothing decides it yet, in this round or (of a lasting one) in the next."""
+
+
 # --- decks
 
 
@@ -167,7 +171,7 @@ def reshuffle(f: "Facts", deck: str | None, after: Heard) -> Fulfilment:
     if shuffled is not None:
         return Fulfilment(outcome="remedied", by=(shuffled,), said="The cards were reshuffled.")
     if draw is None:
-        return Fulfilment(outcome="open", pending=True)
+        return OPEN
     gap = Absence("shuffler", after.when, draw.when)
     return Fulfilment(
         outcome="breached", by=(draw,), said="The next round was dealt and no reshuffle was seen.", absence=gap
@@ -175,8 +179,6 @@ def reshuffle(f: "Facts", deck: str | None, after: Heard) -> Fulfilment:
 
 
 # --- putting duties together
-
-OPEN: Final = Fulfilment(outcome="open")
 
 
 def breached(by: Heard, said: str, *, absence: Absence | None = None) -> Fulfilment:

@@ -75,7 +75,7 @@ Outcome = Literal["open", "remedied", "breached", "moot"]
 class Fulfilment(Struct, frozen=True, kw_only=True):
     """How a duty stands: what was ordered was done, or was not, or is still due; and which events show it.
 
-    `pending`: events of a later round can still decide it. `said` is one sentence on what followed.
+    `said` is one sentence on what followed.
     """
 
     outcome: Outcome
@@ -83,7 +83,6 @@ class Fulfilment(Struct, frozen=True, kw_only=True):
     said: str = ""
     reason: str | None = None  # of a moot one
     severity: Severity | None = None
-    pending: bool = False
     absence: Absence | None = None  # a remedy not seen: the sense that would have seen it, and when
     unless: tuple[Absence, ...] = ()  # other senses that might have, where they are known to have been interrupted
     interpretations: tuple[str, ...] = ()

@@ -503,7 +503,7 @@ def void_and_off_the_table(f: Facts, x: Finding) -> Fulfilment:
             return breached(h, "The deck was loaded again.")
         left = [w for w in f.wagers.values() if w.amount > 0 and not w.settled]
         return OPEN if left else remedied(h, said="All hands were void and the deck left the table.")
-    return Fulfilment(outcome="open", pending=True)
+    return OPEN
 
 
 # --- (f) a deck that the shuffler counted wrong
@@ -539,7 +539,7 @@ def deck_removed(f: Facts, x: Finding) -> Fulfilment:
         return remedied(off, said="The deck left the table.")
     if draw is not None:
         return breached(draw, "A card was dealt from it.", absence=Absence("decks", x.deciding.when, draw.when))
-    return Fulfilment(outcome="open", pending=True)
+    return OPEN
 
 
 # --- beyond the text

@@ -57,7 +57,7 @@ def moved_next_time(f: Facts, x: Finding) -> Fulfilment:
             seats.add(e.seat)
         elif isinstance(e, ev.CardDrawn):
             return _rotated(f, h, button, fiction, real, tuple(sorted(seats)))
-    return Fulfilment(outcome="open", pending=True)
+    return OPEN
 
 
 def _rotated(

@@ -7,7 +7,7 @@ from stream.deal import events as ev
 from stream.deal.verdicts import Scope
 from stream.deal.words import Kind
 from stream.rulebook.checks import LAWFUL
-from stream.rulebook.duties import breached, next_draw_of, onward, remedied, shuffled_again
+from stream.rulebook.duties import OPEN, breached, next_draw_of, onward, remedied, shuffled_again
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
@@ -87,7 +87,7 @@ def shuffled_anew(f: Facts, x: Finding) -> Fulfilment:
             "It was dealt and had not been shuffled anew.",
             absence=Absence("shuffler", x.deciding.when, draw.when),
         )
-    return Fulfilment(outcome="open", pending=True)
+    return OPEN
 
 
 @checks.on(ev.ShoeJammed, ev.ShoeStopped, atoms=["33.12(j)"])
