@@ -237,15 +237,22 @@ def _order(step: Step, act: Act, rest: Plan, acts: Sequence[Act], i: int) -> Ite
     early = next((j for j in range(1, reach) if fits(rest[j], act)), None)
     lates = [j for j in range(i + 1, min(sight, i + reach)) if fits(step, acts[j])]
     for late in lates:
-        if late == lates[0] and late - i == early:
-            swapped = (rest[early], *rest[1:early], step, *rest[early + 1 :])
-            yield "swapped", Departure("swapped", rest[early].part, step, act, acts[late]), i, swapped, None
-        moved = (*rest[1 : late - i + 1], step, *rest[late - i + 1 :])
+        k = late - i
+        if fits(rest[k], act) and not _only_renames(rest[1:k], step, rest[k]):
+            swapped = (rest[k], *rest[1:k], step, *rest[k + 1 :])
+            yield "swapped", Departure("swapped", rest[k].part, step, act, acts[late]), i, swapped, None
+        moved = (*rest[1 : k + 1], step, *rest[k + 1 :])
         part = rest[early].part if early is not None else step.part
         yield "moved", Departure("moved", part, step, act, acts[late]), i, moved, None
     if early is not None:
         moved = (rest[early], *rest[:early], *rest[early + 1 :])
         yield "moved", Departure("moved", rest[early].part, step, act), i, moved, None
+
+
+def _only_renames(between: Plan, one: Step, other: Step) -> bool:
+    """Whether a swap past these cards is a move: all of them are like one of the two."""
+    like = ({(s.position, s.index if s.exact else 0, s.facing) for s in (*between, end)} for end in (one, other))
+    return bool(between) and any(len(kinds) == 1 for kinds in like)
 
 
 def _dated(

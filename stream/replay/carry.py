@@ -29,10 +29,11 @@ class Interruption(Struct, frozen=True):
     """A stretch in which a device's view of the table is not known to be whole.
 
     `begin` is its last event before, `noticed` the event that shows it, `end` its next event (None: not yet).
-    Of a gap in `seq` the event after the gap is both.
+    Of a gap in `seq` the event after the gap is both. A reboot is no fault, but what a device had not sent when it
+    went down is lost without a number missing.
     """
 
-    code: Literal["sequence_gap", "device_offline"]
+    code: Literal["sequence_gap", "device_offline", "rebooted"]
     device: str
     begin: Heard | None
     noticed: Heard
@@ -68,9 +69,9 @@ class Watch:
         when, device, boot, seq, _, event, _ = heard
         before = self.last.get(device)
         if before is not None and (seq != before[3] + 1 or boot != before[2]):
-            rebooted = boot != before.boot and seq == 0  # no fault
-            if not rebooted:
-                self.found.append(Interruption("sequence_gap", device, before, heard, heard))
+            rebooted = boot != before.boot and seq == 0
+            code: Literal["rebooted", "sequence_gap"] = "rebooted" if rebooted else "sequence_gap"
+            self.found.append(Interruption(code, device, before, heard, heard))
         if device in self.down:
             self._back(heard)
         kind = type(event)

@@ -10,7 +10,7 @@ from stream.replay.align import Explanation
 from stream.replay.drafts import Scene
 from stream.replay.fold import Setup
 from stream.rulebook.facts import Facts
-from stream.rulebook.findings import Finding
+from stream.rulebook.findings import Absence, Finding
 from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.steps import Act, Burn, Deal, Departure, Step
 
@@ -18,6 +18,7 @@ from stream.rulebook.steps import Act, Burn, Deal, Departure, Step
 def told(explanation: Explanation, facts: Facts, s: Setup, scene: Scene) -> Iterator[Finding]:
     """A finding for each departure that this table's reading of the text counts."""
     parts = s.law.rules.departures.atoms
+    begin = facts.round.when if facts.round else 0
     for d in explanation.departures:
         if d.part == "gate":
             continue
@@ -39,6 +40,7 @@ def told(explanation: Explanation, facts: Facts, s: Setup, scene: Scene) -> Iter
             positions=_positions(d),
             interpretations=reading.interpretations,
             severity=reading.severity,
+            unless=tuple(Absence(sense, begin, deciding.when) for sense in s.law.module.DEAL_RESTS_ON),
         )
 
 

@@ -188,7 +188,7 @@ def _told(scene: Scene, deciding: Heard) -> list[Heard]:
 
 def _basis(scene: Scene, first: Finding) -> Basis:
     begin = scene.round.when if scene.round else first.deciding.when
-    if any(i.covers(begin, first.deciding.when) for i in scene.interruptions):
+    if any(i.code != "rebooted" and i.covers(begin, first.deciding.when) for i in scene.interruptions):
         return "doubtful"
     return "inferred" if first.inferred else "observed"
 

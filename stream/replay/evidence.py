@@ -175,7 +175,8 @@ def record(found: Unmasked, largest: int = LARGEST) -> bytes:
     fits = len(canonical(found.deal)) <= room
     letters = len(found.deal) if fits else max(0, room // _ESCAPED)
     room -= len(canonical(found.deal[:letters]))
-    heard = _fitting([len(canonical(e)) for e in found.telemetry], room)
+    whole_evidence = told == len(found.evidence) and fits
+    heard = _fitting([len(canonical(e)) for e in found.telemetry], room) if whole_evidence else 0
     cut = Cut(len(found.telemetry) - heard, len(found.evidence) - told, len(found.deal) - letters)
     return canonical(
         to_builtins(

@@ -23,6 +23,8 @@ def faults(scene: Scene, conflicts: Sequence[Heard]) -> Iterator[Verdict]:
     for i in scene.interruptions:
         if i.noticed[:4] not in own:
             continue  # told where it was noticed
+        if i.code == "rebooted":
+            continue  # no fault
         if i.code == "sequence_gap":
             gaps.setdefault(i.device, []).append(i)
         else:

@@ -70,7 +70,7 @@ def judge(
 
         drifting = list(drifts(end))
         out += clock_faults(scene, drifting)
-        findings = list(_weighed(scene, s, findings, [set(d.devices) for d in drifting]))
+        findings = list(_once(_weighed(scene, s, findings, [set(d.devices) for d in drifting])))
         for f in sorted(findings, key=lambda f: f.deciding[:4], reverse=True):
             if f.atom in s.law.rules.ends_round and f.cause is None:
                 end.endings[f.atom] = f.deciding
@@ -113,6 +113,8 @@ def _round(
                 cause, explanation = doubt
                 findings = [f if f.cause else replace(f, cause=cause) for f in findings]
             _learn(facts, explanation)
+    if end.mingled and any(i.code != "device_offline" for i in scene.interruptions):
+        return [], False, end  # the opening of a round was lost: what came after it is of no round that is known
     facts.over = scene.closed
     findings += _walk(scene.events, facts, s, beyond)
     return findings, followed, facts
@@ -167,8 +169,8 @@ def _acts(scene: Scene, s: Setup, facts: Facts) -> Iterator[Act]:
     """
     void = next((h for h in facts.voids if h.event.what in ROUND_ENDS), None)
     drawn: list[Act] = []
-    rest: list[tuple[int, Act]] = []
-    for place, first in enumerate(facts.placements):
+    rest: list[Act] = []
+    for first in facts.placements:
         draw = first.event.draw
         last = facts.placed[draw] if draw is not None else first
         e = last.event
@@ -179,7 +181,7 @@ def _acts(scene: Scene, s: Setup, facts: Facts) -> Iterator[Act]:
         assert isinstance(dealt, ev.CardPlaced)
         act = Act(first, e.position, e.index, dealt.facing, draw)  # as it was dealt, where it came to lie
         if draw is None:
-            rest.append((place, act))
+            rest.append(act)
         else:
             drawn.append(act)
     for heard in facts.burned:
@@ -187,7 +189,7 @@ def _acts(scene: Scene, s: Setup, facts: Facts) -> Iterator[Act]:
         if void is not None and heard > void:
             continue
         burn = Act(heard, "burn", 0, None, heard.event.draw)
-        drawn.append(burn) if burn.draw else rest.append((len(drawn), burn))
+        drawn.append(burn) if burn.draw else rest.append(burn)
     top = max((a.draw or 0 for a in drawn), default=0)
     burned = {a.draw for a in drawn if a.position == "burn"}
     away = facts.accounted()
@@ -199,8 +201,8 @@ def _acts(scene: Scene, s: Setup, facts: Facts) -> Iterator[Act]:
     if s.closes:
         _as_used(drawn)
     drawn = list(_with_missing_draws(drawn, away))
-    for place, act in rest:
-        drawn.insert(place, act)
+    for act in rest:  # no draw says where it belongs: its time does
+        drawn.insert(next((i for i, other in enumerate(drawn) if other.heard > act.heard), len(drawn)), act)
     yield from _with_closes(drawn, scene, s)
 
 
@@ -353,6 +355,17 @@ def _weighed(scene: Scene, s: Setup, findings: Iterable[Finding], drifting: list
             yield replace(f, cause="order")
         else:
             yield replace(f, cause="coverage") if f.cause is None and doubtful else f
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """One hole in the readings leaves one question of an atom open, not one for each card of the round."""
+    asked: set[str] = set()
+    for f in findings:
+        if f.cause == "coverage" and f.scope.level == "card":
+            if f.atom in asked:
+                continue
+            asked.add(f.atom)
+        yield f
 
 
 def _unseen(scene: Scene, f: Finding) -> bool:

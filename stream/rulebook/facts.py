@@ -65,6 +65,7 @@ class Facts:
     faces: dict[tuple[Position, int], Facing] = field(default_factory=dict)
     ups: list[Up] = field(default_factory=list)
     cards: dict[str, int] = field(default_factory=dict)  # identity read -> draw
+    mingled: bool = False  # the first card of a round was drawn twice
     twice: bool = False  # one identity was read of two draws
     boxed: list[Heard[ev.CardDrawn | ev.CardSeen]] = field(
         default_factory=list

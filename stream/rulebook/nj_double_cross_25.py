@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Cause, Scope
-from stream.deal.words import Position, Seat, Setting
+from stream.deal.words import Position, Seat, Sense, Setting
 from stream.rulebook.checks import LAWFUL, Checks, FirstDraw
 from stream.rulebook.duties import (
     OPEN,
@@ -171,6 +171,8 @@ ATOMS: Final = _checks.atoms
 CHECKS: Final = _checks.at
 DUTIES: Final[Mapping[str, Duty]] = _duties.of_atom
 CLOSES: Final[frozenset[type[ev.Event]]] = frozenset()
+DEAL_RESTS_ON: Final[tuple[Sense, ...]] = ()
+"""Senses whose lost reports can change who is due a card; beside the wagers, which the engine looks at."""
 
 
 # --- (a) the shoe and the deck in it

@@ -9,7 +9,7 @@ from typing import Final
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Scope
-from stream.deal.words import SEATS, Into, Seat, Setting
+from stream.deal.words import SEATS, Into, Seat, Sense, Setting
 from stream.rulebook.checks import LAWFUL, Checks, FirstDraw
 from stream.rulebook.duties import Duty
 from stream.rulebook.facts import Facts
@@ -83,6 +83,8 @@ ATOMS: Final = _checks.atoms
 CHECKS: Final = _checks.at
 DUTIES: Final[Mapping[str, Duty]] = {}
 CLOSES: Final[frozenset[type[ev.Event]]] = frozenset()
+DEAL_RESTS_ON: Final[tuple[Sense, ...]] = ()
+"""Senses whose lost reports can change who is due a card; beside the wagers, which the engine looks at."""
 
 
 # --- (a) what the cards come from

@@ -67,6 +67,8 @@ def _drawn(f: "Facts", h: Heard[ev.CardDrawn], e: ev.CardDrawn) -> None:
         f.boxed.append(h)
     if e.card != UNSEEN and f.cards.setdefault(e.card, e.draw) != e.draw:
         f.twice = True
+    if e.draw == 1 and f.last_draw > 1:
+        f.mingled = True
     f.draws.setdefault(e.draw, h)
     f.last_draw = max(f.last_draw, e.draw)
 

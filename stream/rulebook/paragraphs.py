@@ -148,7 +148,7 @@ def load(rules: str) -> Law:
 
 _INTERFACE: Final = (
     "ATOMS", "CHECKS", "DUTIES", "CLOSES", "procedure", "variants", "terms", "had_wager", "reading",
-    "advice",
+    "advice", "DEAL_RESTS_ON",
 )  # fmt: skip
 
 

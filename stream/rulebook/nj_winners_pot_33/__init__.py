@@ -8,11 +8,23 @@ from typing import Final
 
 from stream.rulebook.duties import Duty
 from stream.rulebook.nj_winners_pot_33 import boxed, button, counts, dead, drawn, exposed, machines
-from stream.rulebook.nj_winners_pot_33.deal import CLOSES, advice, had_wager, procedure, terms, variants
+from stream.rulebook.nj_winners_pot_33.deal import CLOSES, DEAL_RESTS_ON, advice, had_wager, procedure, terms, variants
 from stream.rulebook.nj_winners_pot_33.departures import reading
 from stream.rulebook.nj_winners_pot_33.registry import checks, duties
 
-__all__ = ["ATOMS", "CHECKS", "CLOSES", "DUTIES", "advice", "had_wager", "procedure", "reading", "terms", "variants"]
+__all__ = [
+    "ATOMS",
+    "CHECKS",
+    "CLOSES",
+    "DEAL_RESTS_ON",
+    "DUTIES",
+    "advice",
+    "had_wager",
+    "procedure",
+    "reading",
+    "terms",
+    "variants",
+]
 
 # Each binds its checks and duties as it is imported.
 JUDGED: Final = (exposed, dead, boxed, drawn, counts, button, machines)

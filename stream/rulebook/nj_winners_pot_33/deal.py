@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from stream.deal import events as ev
-from stream.deal.words import SEATS, ButtonPlace, Facing, Position, Seat, Setting
+from stream.deal.words import SEATS, ButtonPlace, Facing, Position, Seat, Sense, Setting
 from stream.rulebook.duties import HAND_ENDS, ROUND_ENDS
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Advice
@@ -185,3 +185,5 @@ def advice(_f: Facts) -> Iterator[Advice]:
 
 
 CLOSES: Final[frozenset[type[ev.Event]]] = frozenset({ev.BettingClosed})
+DEAL_RESTS_ON: Final[tuple[Sense, ...]] = ("decisions", "announcements")
+"""Senses whose lost reports can change who is due a card; beside the wagers, which the engine looks at."""

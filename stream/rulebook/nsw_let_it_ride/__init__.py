@@ -5,11 +5,23 @@ from typing import Final
 
 from stream.rulebook.duties import Duty
 from stream.rulebook.nsw_let_it_ride import absence, community, directions, exposed, hands, misdeals, wagers
-from stream.rulebook.nsw_let_it_ride.deal import CLOSES, advice, had_wager, procedure, terms, variants
+from stream.rulebook.nsw_let_it_ride.deal import CLOSES, DEAL_RESTS_ON, advice, had_wager, procedure, terms, variants
 from stream.rulebook.nsw_let_it_ride.departures import reading
 from stream.rulebook.nsw_let_it_ride.registry import checks, duties
 
-__all__ = ["ATOMS", "CHECKS", "CLOSES", "DUTIES", "advice", "had_wager", "procedure", "reading", "terms", "variants"]
+__all__ = [
+    "ATOMS",
+    "CHECKS",
+    "CLOSES",
+    "DEAL_RESTS_ON",
+    "DUTIES",
+    "advice",
+    "had_wager",
+    "procedure",
+    "reading",
+    "terms",
+    "variants",
+]
 
 # Each binds its checks and duties as it is imported.
 JUDGED: Final = (misdeals, exposed, community, hands, wagers, directions, absence)

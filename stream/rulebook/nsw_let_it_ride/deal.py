@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Final
 
 from stream.deal import events as ev
-from stream.deal.words import SEATS, Seat, Setting
+from stream.deal.words import SEATS, Seat, Sense, Setting
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Advice
 from stream.rulebook.steps import Announce, Burn, Close, Deal, Decide, Due, Plan, Settle, Terms, Turn, Variant
@@ -70,6 +70,8 @@ def variants(plan: Plan, on: Terms, seats: int) -> Iterator[Variant]:
 
 
 CLOSES: Final[frozenset[type[ev.Event]]] = frozenset({ev.CardsHandled, ev.PlayerDecided})
+DEAL_RESTS_ON: Final[tuple[Sense, ...]] = ()
+"""Senses whose lost reports can change who is due a card; beside the wagers, which the engine looks at."""
 
 
 def advice(_f: Facts) -> Iterator[Advice]:

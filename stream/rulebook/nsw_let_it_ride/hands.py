@@ -58,7 +58,7 @@ def hands_when_handled(f: Facts, h: Heard) -> Sequence[Finding]:
     if still:
         return LAWFUL
     found = [_wrong(f, h, s, follows) for s in f.terms.seats if cards_at(f, s) != HAND and s not in f.folded]
-    found += [_unbet(h, s, follows) for s in SEATS if s not in f.terms.seats and cards_at(f, s) > 0]
+    found += [_unbet(f, h, s, follows) for s in SEATS if s not in f.terms.seats and cards_at(f, s) > 0]
     return [x for x in found if x is not None]
 
 
@@ -78,7 +78,7 @@ def hands_afterwards(f: Facts, h: Heard) -> Sequence[Finding]:
             return LAWFUL
         seat = e.position
         if seat not in f.terms.seats:
-            return f.wait() or [_unbet(h, seat, ())]
+            return f.wait() or [_unbet(f, h, seat, ())]
         return f.wait() or [_wrong(f, h, seat, ())] if cards_at(f, seat) > HAND else LAWFUL
     assert isinstance(e, ev.PlayerDecided)
     if len(f.decisions) != 1 or f.folding:
@@ -104,11 +104,12 @@ def _unread(f: Facts) -> bool:
     return len(f.placements) + len(f.burned) + len(f.accounted()) < f.last_draw
 
 
-def _unbet(h: Heard, seat: Position, follows: tuple[str, ...]) -> Finding:
+def _unbet(f: Facts, h: Heard, seat: Position, follows: tuple[str, ...]) -> Finding:
     said = f"Cards lay at {seat}, where there is no wager."
+    begin = f.round.when if f.round else h.when
     return Finding(
         atom="12.8", deciding=h, scope=Scope("hand", position=seat), positions=(seat,), follows=follows, observed=said,
-        interpretations=("I-NSW-17",),
+        interpretations=("I-NSW-17",), unless=(Absence("wagers", begin, h.when),),
     )  # fmt: skip
 
 
