@@ -1,0 +1,1 @@
+"""Comparisons of the alignment with others, and how far it has to search."""
