@@ -1,0 +1,92 @@
+"""The tables to deal, and the counts by game, mode and kind of rounds."""
+
+import gc
+from collections.abc import Iterator
+from multiprocessing import Pool
+from typing import Final, NamedTuple
+
+from stream.rulebook.paragraphs import load
+from stream.simulate.faults import FAULTS
+from stream.simulate.tables import Order, injections
+
+from .tally import Tally, lawful, wrong
+from .watch import watch
+
+MIX: Final = "mix"
+LAWFUL: Final = ("lawful, usual rates", "lawful, ten times")
+ALONE: Final = "lawful, one error"
+WRONG: Final = "one irregularity and one error"
+KINDS: Final = (*LAWFUL, ALONE, WRONG)
+_TABLE: Final = 50  # rounds of one table
+_EVERY: Final = 4
+_AFTER: Final = 3
+
+
+class Job(NamedTuple):
+    """One table: what is counted, and what is dealt."""
+
+    rules: str
+    mode: str
+    kind: str
+    order: Order
+
+
+def jobs(rules: str, mode: str, kind: str, rounds: int, seed: int) -> Iterator[Job]:
+    """The tables for so many rounds of a game, a mode and a kind."""
+    if kind == WRONG:
+        every = injections(load(rules), "all")
+        while rounds > 0:
+            mine = min(_TABLE // _EVERY, rounds)
+            start = (seed * (_TABLE // _EVERY) + 7 * list(FAULTS).index(mode)) % len(every)
+            order = Order(
+                rules, mine * _EVERY + _AFTER, seats=3 + seed % 5, seed=seed, inject=every[start:] + every[:start],
+                every=_EVERY, after=_AFTER, mixed=True, beside=mode,
+            )  # fmt: skip
+            yield Job(rules, mode, kind, order)
+            rounds, seed = rounds - mine, seed + 1
+        return
+    if kind == ALONE:
+        while rounds > 0:
+            mine = min(_TABLE // _EVERY, rounds)
+            order = Order(
+                rules, mine * _EVERY + _AFTER, seats=1 + seed % 9, seed=seed, every=_EVERY, mixed=True, beside=mode
+            )
+            yield Job(rules, mode, kind, order)
+            rounds, seed = rounds - mine, seed + 1
+        return
+    times = 10 if kind == LAWFUL[1] else 1
+    modes = FAULTS if mode == MIX else (mode,)
+    faults = tuple((m, FAULTS[m].rate * times) for m in modes)
+    while rounds > 0:
+        mine = min(_TABLE, rounds)
+        yield Job(rules, mode, kind, Order(rules, mine, seats=1 + seed % 9, seed=seed, faults=faults, mixed=True))
+        rounds, seed = rounds - mine, seed + 1
+
+
+def one(job: Job) -> tuple[Job, Tally]:
+    """Deal a table and count."""
+    gc.set_threshold(100_000, 50, 100)
+    w, o = watch(job.order), job.order
+    where = f"{o.rules} {job.mode} seed={o.seed} seats={o.seats}"
+    if job.kind == WRONG:
+        return job, wrong(w, o.rounds, job.mode, where)
+    return job, lawful(w, o.rounds, where)
+
+
+def counted(mode: str, kind: str) -> bool:
+    """Whether a mode is counted in a kind of rounds: a fact at the table would be a second irregularity."""
+    if mode == MIX:
+        return kind in LAWFUL
+    return kind != WRONG or not FAULTS[mode].own
+
+
+def measure(
+    rules: tuple[str, ...], modes: tuple[str, ...], kind: str, rounds: int, seed: int, processes: int
+) -> dict[tuple[str, str, str], Tally]:
+    """The tallies of a kind of rounds, by game, mode and kind."""
+    wanted = [j for r in rules for m in modes if m != MIX or kind in LAWFUL for j in jobs(r, m, kind, rounds, seed)]
+    out: dict[tuple[str, str, str], Tally] = {}
+    with Pool(processes) as pool:
+        for job, tally in pool.imap(one, wanted):
+            out.setdefault((job.rules, job.mode, job.kind), Tally()).add(tally)
+    return out
