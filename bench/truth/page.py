@@ -59,14 +59,14 @@ def _causes(t: Tally) -> str:
     )
 
 
-_ALONE_HEAD: Final = " | ".join((
-    "errors", "told", "silent", "false", "undetermined", "more than one", "by cause", "published", "taken back",
-    "verdicts an error",
-))  # fmt: skip
-_WRONG_HEAD: Final = " | ".join((
-    "rounds", "found", "undetermined", "missed", "of these, error told", "wrong seat", "wrong paragraph",
-    "wrong status", "false beside", "published", "taken back", "verdicts a round",
-))  # fmt: skip
+_ALONE_HEAD: Final = (
+    "errors | told | silent | false | undetermined | more than one | by cause | published | taken back |"
+    " verdicts an error"
+)
+_WRONG_HEAD: Final = (
+    "rounds | found | undetermined | missed | of these, error told | wrong seat | wrong paragraph |"
+    " wrong status | false beside | published | taken back | verdicts a round"
+)
 _RATES_HEAD: Final = "rate | of a" + "".join(
     f" | {counted} {times}" for times in ("×1", "×10") for counted in ("rounds", "errors", "false", "undetermined")
 )

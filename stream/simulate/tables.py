@@ -1,6 +1,6 @@
 """Tables that deal round after round: what their devices report, in order of arrival."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush, merge
@@ -52,7 +52,7 @@ class Order:
     after: int = 0  # so many rounds at the end are lawful
     first: int = 0  # so many other tables come before these
     mixed: bool = False  # tables with other options than the usual ones
-    beside: str = ""  # one device error of this mode in each round in which something is done wrong
+    beside: str = ""  # one device error of this mode in each round with something wrong, or in every so manyth
 
 
 def injections(law: Law, wanted: str) -> tuple[tuple[str, str], ...]:
@@ -102,13 +102,13 @@ def _table(order: Order, law: Law, n: int, slips: list[Slip]) -> Iterator[tuple[
         if felt.again is None:
             due = order.inject and i - last >= order.every and i <= order.rounds - order.after
             atom, way = next(wanted) if due else ("", "")
-        faults = _Faults(order, erring, wrong=bool(atom))
+        faults = _Faults(order, erring, errs=bool(atom) if order.inject else i % order.every == 0)
         rnd = _dealt(felt, random, f"{name}-{i}", way, i, faults)
         truth = truth_of(rnd, atom, way) if atom and rnd.told else None
         last = i if atom else last
         made = line.told_of(rnd, now)
         ended = made[-1].at
-        slips += (Slip(name, rnd.name, mode, *told) for mode, told in faults.spoil(made))
+        slips += (Slip(name, rnd.name, mode, *told) for mode, told in faults.spoil(rnd, made))
         line.number(made)
         yield from line.send(made, truth, erring)
         now = START + timedelta(microseconds=ended - _EPOCH) + timedelta(milliseconds=random.randint(2000, 5000))
@@ -136,11 +136,12 @@ def _fitting(order: Order, law: Law, held: House) -> int:
 class _Faults:
     """What devices do wrong in one round."""
 
-    def __init__(self, order: Order, random: Random, *, wrong: bool) -> None:
+    def __init__(self, order: Order, random: Random, *, errs: bool) -> None:
         self.wanted = [(name, FAULTS[name], rate) for name, rate in order.faults]
-        self.beside = order.beside if wrong else ""
+        self.beside = order.beside if errs else ""
         self.random = random
         self.told: list[tuple[str, Told]] = []
+        self.after: list[tuple[str, Callable[[Round], Told | None]]] = []
 
     def deals(self, rnd: Round) -> Change | None:
         """How a machine's error changes what is dealt, if one is made."""
@@ -150,12 +151,14 @@ class _Faults:
         for name, fault in every:
             made = fault.deals(rnd, self.random) if fault.deals else None
             if made is not None:
-                self.told.append((name, made[1]))
+                self.after.append((name, made[1]))
                 return made[0]
         return None
 
-    def spoil(self, reports: list[Report]) -> list[tuple[str, Told]]:
+    def spoil(self, rnd: Round, reports: list[Report]) -> list[tuple[str, Told]]:
         """Make the errors of the round's reports, in place; all that were made in the round."""
+        told = ((name, after(rnd)) for name, after in self.after)
+        self.told += [(name, t) for name, t in told if t is not None]
         self.told += spoil(reports, self.wanted, self.random)
         if self.beside:
             self.told += spoil_once(reports, self.beside, FAULTS[self.beside], self.random)

@@ -12,6 +12,7 @@ from stream.simulate.faults.report import SECOND, Report, Told
 
 _RUN: Final = (2, 8)  # reports lost in one go
 _LATE_S: Final = 180
+_DOWN: Final = 0.1  # of what is late, because a link is down
 _LINK_S: Final = (5, 60)  # how long a link is down
 _BACK_S: Final = (30, 180)  # and how much later all that waited comes
 _SPOKEN_FOR: Final = "floor"  # without its reports there is no round
@@ -37,7 +38,7 @@ def duplicate(reports: list[Report], i: int, random: Random) -> Told:
 def late(reports: list[Report], i: int, random: Random) -> Told:
     """A report comes up to three minutes late; or the link is down, and all that waited comes minutes later."""
     r = reports[i]
-    if random.random() < 0.5:
+    if random.random() >= _DOWN:
         r.delay = random.randint(0, _LATE_S * SECOND)
         return r.event.device, f"one report came {r.delay // SECOND} s late"
     up = r.at + random.randint(*_LINK_S) * SECOND

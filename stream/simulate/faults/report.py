@@ -49,8 +49,8 @@ Sites = Callable[[Sequence[Report]], list[int]]
 Make = Callable[[list[Report], int, Random], Told | None]
 """Make a fault at a place of the list, changing nothing before it but in place; None: it can't be made there."""
 
-Deals = Callable[[Round, Random], tuple[Change, Told] | None]
-"""What a machine does in a round, and how it is dealt then; None: it can do nothing there."""
+Deals = Callable[[Round, Random], tuple[Change, Callable[[Round], Told | None]] | None]
+"""How a round is dealt in which a machine errs, and what to tell of it once it is dealt; None: it can't err there."""
 
 
 @dataclass(frozen=True)
