@@ -95,7 +95,7 @@ def _table(order: Order, law: Law, n: int, slips: list[Slip]) -> Iterator[tuple[
     line = _Line(order, name, random, felt)
     erring = Random(f"{order.seed}/{n}/faults")  # another one, so that the same is dealt with faults and without
     line.number(opened := [line.opened(begin)])
-    yield from line.send(opened, None, erring)
+    yield from line.send(opened, None)
     now = begin + timedelta(milliseconds=1500)
     last, atom, way = 0, "", ""
     for i in range(1, order.rounds + 1):
@@ -110,7 +110,7 @@ def _table(order: Order, law: Law, n: int, slips: list[Slip]) -> Iterator[tuple[
         ended = made[-1].at
         slips += (Slip(name, rnd.name, mode, *told) for mode, told in faults.spoil(rnd, made))
         line.number(made)
-        yield from line.send(made, truth, erring)
+        yield from line.send(made, truth)
         now = START + timedelta(microseconds=ended - _EPOCH) + timedelta(milliseconds=random.randint(2000, 5000))
     yield from line.rest()
 
@@ -261,7 +261,7 @@ class _Line:
         made = kind(
             table=self.table, device=f"{self.table}-{device}", boot=0, seq=0, at=at, clock_ms=CLOCK_MS, **fields
         )
-        return Report(_us(at), cast("ev.AnyEvent", made))
+        return Report(_us(at), cast("ev.AnyEvent", made), jitter=self.random.randint(0, self.order.jitter_ms * MS))
 
     def told_of(self, rnd: Round, begin: datetime) -> list[Report]:
         """What is to be reported of a round, with heartbeats between, in order of time and not yet numbered."""
@@ -296,12 +296,10 @@ class _Line:
                 event=replace(right, boot=wrong.boot, seq=wrong.seq, at=wrong.at),
             )  # fmt: skip
 
-    def send(
-        self, reports: list[Report], truth: Truth | None, erring: Random
-    ) -> Iterator[tuple[Arrived, Truth | None]]:
+    def send(self, reports: list[Report], truth: Truth | None) -> Iterator[tuple[Arrived, Truth | None]]:
         """Reports that arrive before anything later can; later ones wait."""
         for r in reports:
-            arrival = self._arrival(r, erring if r.extra else self.random) + r.delay
+            arrival = self._arrival(r) + r.delay
             if r.lost:
                 continue
             for at in (arrival,) if r.again is None else (arrival, arrival + r.again):
@@ -319,10 +317,10 @@ class _Line:
             arrival, _, event, told = heappop(self.waiting)
             yield (arrival, event), told
 
-    def _arrival(self, report: Report, random: Random) -> int:
+    def _arrival(self, report: Report) -> int:
         """When a report arrives: jittered, never before an earlier one of its device."""
         device = report.event.device
-        arrival = max(report.at + random.randint(0, self.order.jitter_ms * MS), self.arrived.get(device, 0))
+        arrival = max(report.at + report.jitter, self.arrived.get(device, 0))
         self.arrived[device] = arrival
         return arrival
 

@@ -70,7 +70,7 @@ def reboot(reports: list[Report], _i: int, random: Random) -> Told:
     e = reports[i].event
     if random.random() < 0.5:
         on = ev.DeviceOnline(table=e.table, device=device, boot=0, seq=0, at=e.at, clock_ms=e.clock_ms)
-        reports.insert(i, Report(reports[i].at, on, restarts=True, extra=True))
+        reports.insert(i, Report(reports[i].at, on, restarts=True))
     else:
         reports[i].restarts = True
     return device, f"restarted, and {len(gone)} reports before that were lost"
@@ -101,7 +101,7 @@ def correction(reports: list[Report], _i: int, random: Random) -> Told | None:
             continue
         reports[i].event = wrong
         noticed = min(reports[i].at + random.randint(*_NOTICED_S) * SECOND, reports[-1].at)
-        reports.append(Report(noticed, right, corrects=reports[i], extra=True))
+        reports.append(Report(noticed, right, corrects=reports[i]))
         return right.device, f"corrected a {right.__struct_config__.tag}"
     return None
 

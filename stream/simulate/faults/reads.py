@@ -84,6 +84,6 @@ def returned(reports: list[Report], i: int, _random: Random) -> Told:
         if isinstance(x, _Numbered) and x.draw is not None and x.draw >= draw and r is not report:
             r.event = replace(x, draw=x.draw + 1)
     back = ev.CardReturned(table=e.table, device=e.device, boot=0, seq=0, at=e.at, clock_ms=e.clock_ms, draw=draw)
-    reports.append(Report(report.at + _SLIPPED_MS * MS, back, extra=True))
-    reports.append(Report(report.at + 2 * _SLIPPED_MS * MS, replace(e, draw=draw + 1), extra=True))
+    reports.append(Report(report.at + _SLIPPED_MS * MS, back))
+    reports.append(Report(report.at + 2 * _SLIPPED_MS * MS, replace(e, draw=draw + 1)))
     return e.device, f"draw {draw} slipped back and was drawn again"

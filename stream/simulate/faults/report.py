@@ -26,7 +26,7 @@ class Report:
     again: int | None = None  # it is sent once more, so much later
     restarts: bool = False  # its device starts anew, and this is its first report
     corrects: "Report | None" = None  # its event stands in the place of that one's
-    extra: bool = False  # there would be none had the device not erred
+    jitter: int = 0  # microseconds on the way, as of any report
 
 
 @dataclass(frozen=True)
