@@ -8,6 +8,8 @@ its stretch and swaps any two. What it may not do is what the engine lawfully do
   are due; what is left out of it is the first that is left, unless its reading was lost.
 * Cards are moved, swapped and served late within their stretch only: never past a burn or a close, due or done. Burns
   and closes are not moved at all.
+* A card served early is the next one of its hand and face. That it is a later one, of the hand's next street, can't be
+  seen then: it is one too many for now (33.12(d)), and the later one is left out.
 * Faces are exchanged within an unbroken row of cards of one position.
 * A swap or an exchange is told only of two cards that were both seen, and a swap not where a move says the same: past
   cards that are all like one of the two.
@@ -15,8 +17,8 @@ its stretch and swaps any two. What it may not do is what the engine lawfully do
 With one departure (closes aside), and wherever no card has to be moved, swapped or exchanged, the engine's cost is this
 optimum. With several at once of which one is a card out of its place, the engine looks for that place as if nothing
 else were wrong around it, and may tell it as left out here and one too many there. Then its cost lies between the
-optimum (of swaps without the last rule) and that of the cheapest explanation without cards out of place. Whole deals
-that are wrong in one way (variants) are held by test_align.py.
+optimum (of swaps and early cards without these rules) and that of the cheapest explanation without cards out of place.
+Whole deals that are wrong in one way (variants) are held by test_align.py.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -89,7 +91,7 @@ BETWEEN: Final = ("burn", "gate")
 def optimum(
     case: Case, costs: Mapping[str, int], *, most: int = ANY, without: frozenset[str] = frozenset(), apart: bool = True
 ) -> int | None:
-    """The least cost at which at most so many departures explain a case; without `apart` a swap may only rename."""
+    """The least cost at which at most so many departures explain a case; without `apart` cards alike are told apart."""
     levels: dict[int, set[tuple[int, State]]] = {0: {(0, (0, case.plan, ()))}}
     done: set[tuple[int, State]] = set()
     while levels:
@@ -207,7 +209,8 @@ def orders(case: Case, i: int, rest: tuple[Want, ...], *, apart: bool) -> Iterat
     late = rest[0]._replace(until=min(until, rest[0].until), bound=apart)
     for k in range(1, stretch):
         yield "moved", (*rest[1 : k + 1], late, *rest[k + 1 :])
-        yield "moved", (rest[k], *rest[:k], *rest[k + 1 :])
+        if not apart or not any(alike(w, rest[k]) for w in rest[:k]):
+            yield "moved", (rest[k], *rest[:k], *rest[k + 1 :])
         renames = k > 1 and any(all(alike(w, end) for w in rest[1:k]) for end in (rest[0], rest[k]))
         if not apart or not renames:
             yield "swapped", (rest[k]._replace(bound=apart), *rest[1:k], late, *rest[k + 1 :])
