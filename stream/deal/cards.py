@@ -11,6 +11,7 @@ Card = Literal[
 """Rank and suit; `Jk` a joker; `??` a card not seen."""
 
 UNSEEN: Final = "??"
+JOKER: Final = "Jk"
 RANKS: Final = "23456789TJQKA"
 SUITS: Final = "cdhs"
 DECK_52: Final[tuple[Card, ...]] = tuple(r + s for r in RANKS for s in SUITS)  # type: ignore[misc]  # the product of two literals

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from stream.deal import events as ev
-from stream.deal.cards import UNSEEN, Card
+from stream.deal.cards import JOKER, UNSEEN, Card
 from stream.rulebook.facts import Facts
 from stream.rulebook.heard import Heard
 from stream.rulebook.standing import DeckDoubt
@@ -65,7 +65,7 @@ def impossible(f: Facts) -> Iterator[Same]:
         card = _corroborated(reads)
         if card is None:
             continue
-        if card == "Jk" and f.deck is not None and f.size_of(f.deck) == 52:
+        if card == JOKER and f.deck is not None and f.size_of(f.deck) == 52:
             yield Same(reads[-1][0], tuple(h for h, _ in reads[:-1]), foreign=True)
         elif card in known:
             yield Same(reads[-1][0], (*known[card], *(h for h, _ in reads[:-1])), foreign=False)

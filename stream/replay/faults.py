@@ -257,7 +257,7 @@ def deck_faults(scene: Scene, s: Setup, f: Facts) -> Iterator[Verdict]:
             f"Deck {f.dealt_from.deck} was dealt and {' and '.join(SAID[d] for d in told)}.",
         )  # fmt: skip
         return
-    for same in impossible(f) if f.twice or "Jk" in f.cards else ():
+    for same in impossible(f) if f.odd_card else ():
         what = "held a card that does not belong to it" if same.foreign else "gave one card twice"
         yield _deck_integrity(
             scene, s, f, same.deciding, same.supporting, f"By two reads of each draw, deck {f.deck} {what}."

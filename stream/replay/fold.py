@@ -201,7 +201,7 @@ class Fold:
                 self.clean = False  # seen to be placed before it was drawn: a matter of clocks
         elif kind is ev.CardPlaced:
             self._place(heard, facts)
-            if facts.twice:
+            if facts.odd_card:
                 self.clean = False
         elif kind in ENDING:
             if self.unfinished and _ends(heard, facts):

@@ -66,7 +66,7 @@ class Facts:
     ups: list[Up] = field(default_factory=list)
     cards: dict[str, int] = field(default_factory=dict)  # identity read -> draw
     mingled: bool = False  # the first card of a round was drawn twice
-    twice: bool = False  # one identity was read of two draws
+    odd_card: bool = False  # one identity was read of two draws, or a joker
     boxed: list[Heard[ev.CardDrawn | ev.CardSeen]] = field(
         default_factory=list
     )  # found face up in the source or in the stub

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from stream.deal import events as ev
-from stream.deal.cards import UNSEEN
+from stream.deal.cards import JOKER, UNSEEN
 from stream.deal.words import ButtonPlace, Position, Seat, Source
 from stream.rulebook.heard import Heard
 from stream.rulebook.marks import Up, Wager
@@ -65,8 +65,8 @@ def _drawn(f: "Facts", h: Heard[ev.CardDrawn], e: ev.CardDrawn) -> None:
         _dealt_from(f, h, e.source)
     if e.face_up and not any(_is_seen(x, e) for x in f.boxed):
         f.boxed.append(h)
-    if e.card != UNSEEN and f.cards.setdefault(e.card, e.draw) != e.draw:
-        f.twice = True
+    if e.card != UNSEEN and (f.cards.setdefault(e.card, e.draw) != e.draw or e.card == JOKER):
+        f.odd_card = True
     if e.draw == 1 and f.last_draw > 1:
         f.mingled = True
     f.draws.setdefault(e.draw, h)
@@ -107,7 +107,7 @@ def _placed(f: "Facts", h: Heard[ev.CardPlaced], e: ev.CardPlaced) -> None:
     if e.facing == "up":
         f.ups.append(_up(e.position, e.index, h, e))
     if e.card != UNSEEN and e.draw is not None and f.cards.setdefault(e.card, e.draw) != e.draw:
-        f.twice = True
+        f.odd_card = True
 
 
 def _up(
