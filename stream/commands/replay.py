@@ -1,8 +1,11 @@
 """`misdeal replay`: the engine without a broker."""
 
 import gc
+import os
 import sys
+import zlib
 from collections.abc import Iterator
+from typing import BinaryIO
 
 import click
 from msgspec.structs import replace
@@ -11,6 +14,7 @@ from stream.deal import events as ev
 from stream.deal.verdicts import Verdict, body, in_order, withdrawn
 from stream.deal.wire import Reader, Refusal
 from stream.files import lines
+from stream.replay.evidence import Witness, basis, evidence, record
 from stream.replay.table import Table
 from stream.rulebook.paragraphs import ids
 from stream.tell import tell
@@ -21,8 +25,10 @@ SETTLE_EVERY = 512  # events of a table: bounds memory, and what is judged again
 class Replay:
     """Tables fed from files; counts what could not be read."""
 
-    def __init__(self, rules: str | None) -> None:
+    def __init__(self, rules: str | None, *, evidence: bool = False) -> None:
         self.rules = rules
+        self.kind = Witness if evidence else Table
+        self._left: dict[str, bytes] = {}  # evidence records of rounds that have left the kept history, compressed
         self.tables: dict[str, Table] = {}
         self.refused = 0
         self._reader = Reader()
@@ -39,21 +45,49 @@ class Replay:
             event = replace(event, rules=self.rules)
         table = self.tables.get(event.table)
         if table is None:
-            table = self.tables[event.table] = Table(event.table)
+            table = self.tables[event.table] = self.kind(event.table)
             self._unsettled[event.table] = 0
         table.hear(event)
         self._unsettled[event.table] += 1
         if self._unsettled[event.table] >= SETTLE_EVERY:
-            table.settle()
+            self._settle(table)
             self._unsettled[event.table] = 0
         return table
 
     def in_force(self) -> list[Verdict]:
         """All verdicts in force, by `at` and `id`."""
         for table in self.tables.values():
-            table.settle()
+            self._settle(table)
         found = [v for t in self.tables.values() for v in (*t.left, *t.in_force())]
         return in_order(found)
+
+    def _settle(self, table: Table) -> None:
+        table.settle()
+        if isinstance(table, Witness):
+            gone, table.gone = table.gone, {}
+            for v in reversed(table.left):
+                if not gone:
+                    break
+                if v.id in gone:
+                    self._left[v.id] = zlib.compress(record(evidence(basis(gone.pop(v.id), v), v)), 1)
+
+    def evidence(self) -> Iterator[bytes]:
+        """The evidence records of the verdicts in force, in their order."""
+        where = {
+            v.id: (table, segment.name)
+            for table in self.tables.values()
+            for segment in table.segments
+            for v in (segment.verdicts or {}).values()
+        }
+        for v in self.in_force():
+            if v.id in self._left and v.id not in where:
+                yield zlib.decompress(self._left[v.id])
+                continue
+            table, name = where[v.id]
+            assert isinstance(table, Witness)
+            view = table.view(name)
+            assert view is not None
+            yield record(evidence(basis(view, v), v))
 
 
 def revisions(table: Table, before: dict[str, Verdict]) -> Iterator[Verdict]:
@@ -89,16 +123,27 @@ def revisions(table: Table, before: dict[str, Verdict]) -> Iterator[Verdict]:
     show_default=True,
     help="json: one body a line; text: for people.",
 )
-def command(files: tuple[str, ...], every: bool, rules: str | None, form: str) -> None:
+@click.option(
+    "--evidence",
+    "hidden",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Write what masking hid of the verdicts in force: hidden cards, one record a line.",
+)
+def command(files: tuple[str, ...], every: bool, rules: str | None, form: str, hidden: str | None) -> None:
     """Judge telemetry FILES (.jsonl, .jsonl.gz, .jsonl.zst, or - for stdin) without a broker.
 
     Prints the verdicts in force, one canonical body a line, in order of `at` and `id`: byte for byte what a worker
     publishes for the same events. Exit 1 if a line could not be read.
+
+    The file of --evidence is made for its owner's eyes only: it names every card.
     """
+    if every and hidden is not None:
+        raise click.UsageError("--evidence is of the verdicts in force at the end; leave --revisions out")
     if rules is not None and rules not in ids():
         raise click.UsageError(f"there is no rule set {rules!r}; there are {', '.join(ids())}")
     gc.set_threshold(100_000, 50, 100)  # events can't form cycles; the collector would walk the history again and again
-    replay = Replay(rules)
+    replay = Replay(rules, evidence=hidden is not None)
     seen: dict[str, dict[str, Verdict]] = {}
     try:
         for path, number, line in lines(files):
@@ -111,6 +156,9 @@ def command(files: tuple[str, ...], every: bool, rules: str | None, form: str) -
     if not every:
         for verdict in replay.in_force():
             _print(verdict, form)
+    if hidden is not None:
+        with _secret(hidden) as out:
+            out.writelines(line + b"\n" for line in replay.evidence())
     late = sum(t.counts.too_late for t in replay.tables.values())
     if late:
         click.echo(f"{late} events came after their round had left the kept history; they are not judged", err=True)
@@ -125,3 +173,11 @@ def command(files: tuple[str, ...], every: bool, rules: str | None, form: str) -
 def _print(verdict: Verdict, form: str) -> None:
     out = sys.stdout.buffer
     out.write(body(verdict) + b"\n" if form == "json" else f"{tell(verdict)}\n\n".encode())
+
+
+def _secret(path: str) -> BinaryIO:
+    """A new file that its owner alone may read, or an old one as it is."""
+    try:
+        return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+    except OSError as error:
+        raise click.UsageError(f"{path}: {error.strerror}") from error

@@ -48,10 +48,14 @@ def command() -> None:
 @PREFIX
 @click.option("--partitions", default=8, show_default=True, help="Of the topics keyed by table; can never be changed.")
 def plan(group: str, prefix: str, partitions: int) -> None:
-    """Print every topic with its partitions and config, one a line."""
-    for topic in declared(group, prefix):
+    """Print every topic with its partitions and config, one a line; on stderr, who may read those with hidden cards."""
+    topics = declared(group, prefix)
+    for topic in topics:
         config = " ".join(f"{k}={v}" for k, v in sorted(topic.config.items()))
         click.echo(f"{topic.name}\t{partitions if topic.partitioned else 1}\t{config}")
+    for topic in topics:
+        if topic.access:
+            click.echo(f"{topic.name}: {topic.access}", err=True)
 
 
 @command.command(name="apply")

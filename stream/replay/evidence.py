@@ -7,7 +7,7 @@ round closes, else only with what it tells.
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
@@ -101,22 +101,39 @@ def _heard_in(value: object) -> Iterator[Heard]:
             yield from _heard_in(item)
 
 
-def evidence(view: View, verdict: Verdict) -> Unmasked:
-    """What masking hid of a verdict, by the events in force now.
+class Basis(NamedTuple):
+    """What a record is told from; equal ones give equal records of the same body."""
 
-    Of a verdict that was taken back some events may be gone: then no digest is told.
-    """
+    found: list[Heard | None]  # the events of the evidence, in its order; None: not held any more
+    heard: list[Heard]  # the telemetry
+    until: list[Heard]  # the deal
+    opened: Heard | None
+    dealer: str | None
+    extent: Extent
+
+
+def basis(view: View, verdict: Verdict) -> Basis:
+    """What the record of a verdict is told from, by the events in force now."""
     wanted = [(e.device, e.boot, e.seq) for e in verdict.evidence]
     found = view.find(set(wanted))
-    told = tuple(
-        Told(e.role, full(found[key].event)) for key, e in zip(wanted, verdict.evidence, strict=True) if key in found
-    )
     deciding = found.get(wanted[0])
-    config = view.opened.event if view.opened else None
+    last = max((h[:4] for h in found.values()), default=None)
+    return Basis(
+        [found.get(key) for key in wanted],
+        list(view.events) if view.closed else [h for h in view.events if last is not None and h[:4] <= last],
+        _until(view, deciding) if deciding else [],
+        view.opened,
+        _dealer(view, deciding),
+        "whole" if view.closed else "so_far",
+    )
+
+
+def evidence(on: Basis, verdict: Verdict) -> Unmasked:
+    """What masking hid of a verdict. Of one that was taken back some events may be gone: then no digest is told."""
+    told = tuple(Told(e.role, full(h.event)) for h, e in zip(on.found, verdict.evidence, strict=True) if h is not None)
+    config = on.opened.event if on.opened else None
     s = setup(config) if isinstance(config, ev.TableOpened) else None
     settings = dict(s.settings) if s else {}
-    last = max((h for h in found.values()), key=lambda h: h[:4], default=None)
-    heard = view.events if view.closed else [h for h in view.events if last is not None and h[:4] <= last[:4]]
     return Unmasked(
         verdict=verdict.id,
         body=sha256(body(verdict)).hexdigest(),
@@ -125,12 +142,12 @@ def evidence(view: View, verdict: Verdict) -> Unmasked:
         rules=verdict.rules,
         edition=verdict.edition,
         settings=settings,
-        digest=digest(told, verdict.rules, verdict.edition, settings) if len(told) == len(wanted) else None,
+        digest=digest(told, verdict.rules, verdict.edition, settings) if len(told) == len(on.found) else None,
         evidence=told,
-        deal=brief(h.event for h in _until(view, deciding)) if deciding else "",
-        dealer=_dealer(view, deciding),
-        extent="whole" if view.closed else "so_far",
-        telemetry=tuple(full(h.event) for h in heard),
+        deal=brief(h.event for h in on.until),
+        dealer=on.dealer,
+        extent=on.extent,
+        telemetry=tuple(full(h.event) for h in on.heard),
     )
 
 

@@ -19,8 +19,10 @@ def generate() -> dict[str, bytes]:
     files = {
         "schemas/events.schema.json": definitions.events(),
         "schemas/verdict.schema.json": definitions.verdict(),
+        "schemas/evidence.schema.json": definitions.evidence(),
         "schemas/asyncapi.json": asyncapi.document(),
         "schemas/examples/verdict.json": examples.verdict_body(),
+        "schemas/examples/evidence.json": examples.evidence_body(),
     }
     files |= {f"schemas/examples/{tag}.json": event for tag, event in examples.telemetry().items()}
     return {path: orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n" for path, value in files.items()}

@@ -12,9 +12,9 @@ from stream.deal import events as ev
 from stream.deal import words as w
 from stream.schemas import examples, headers
 from stream.schemas.definitions import TOPICS as SOURCE_OF
-from stream.worker.records import EPOCH_TYPE, VERDICT_TYPE
+from stream.worker.records import EPOCH_TYPE, EVIDENCE_TYPE, VERDICT_TYPE
 from stream.worker.settings import VARIABLES
-from stream.worker.topics import ALERTS, DEAD_LETTERS, SOURCES, Topic
+from stream.worker.topics import ALERTS, DEAD_LETTERS, EVIDENCE, SOURCES, Topic
 from stream.worker.topics import TOPICS as ALL
 
 Object = dict[str, Any]
@@ -23,7 +23,7 @@ Object = dict[str, Any]
 VERSION: Final = "1.0.0"
 _BINDING: Final = "0.5.0"
 _KEY: Final = {**msgspec.json.schema(w.Id), "description": "Table id."}  # written out: bindings 0.5.0 bar a $ref here
-_NUMBERS: Final = ("retention.ms",)
+_NUMBERS: Final = ("retention.ms", "max.message.bytes")
 _DESCRIPTION: Final = """\
 Telemetry of card tables in, verdicts that cite their paragraph out. All names may carry a site's prefix. The topics \
 keyed by table have the same number of partitions; the partition is murmur2 of the key, as Kafka's own clients choose \
@@ -34,7 +34,7 @@ Message = tuple[str, Object]
 
 def document() -> Object:
     """The whole document."""
-    messages = dict([*_telemetry(), _verdict(), _epoch(), _dead_letter()])
+    messages = dict([*_telemetry(), _verdict(), _evidence(), _epoch(), _dead_letter()])
     channels = {_name(topic.name): _channel(topic) for topic in ALL}
     return {
         "asyncapi": "3.1.0",
@@ -67,6 +67,8 @@ def _tags(topic: str) -> list[str]:
     """The messages of a topic."""
     if topic == ALERTS:
         return [VERDICT_TYPE.decode(), EPOCH_TYPE.decode()]
+    if topic == EVIDENCE:
+        return [EVIDENCE_TYPE.decode()]
     if topic == DEAD_LETTERS:
         return ["dead-letter"]
     return [tag for tag, kind in ev.TYPES.items() if kind.topic is None or SOURCE_OF[kind.topic] == topic]
@@ -77,9 +79,10 @@ def _channel(topic: Topic) -> Object:
     config["cleanup.policy"] = [config["cleanup.policy"]]
     partitions = {} if topic.partitioned else {"partitions": 1}
     many = " As many partitions as the other topics keyed by table." if topic.partitioned else ""
+    access = f" Access: {topic.access}." if topic.access else ""
     return {
         "address": topic.name,
-        "description": f"{topic.holds[0].upper()}{topic.holds[1:]}. Key: {topic.key}.{many}",
+        "description": f"{topic.holds[0].upper()}{topic.holds[1:]}. Key: {topic.key}.{many}{access}",
         "messages": {tag: {"$ref": f"#/components/messages/{tag}"} for tag in _tags(topic.name)},
         "bindings": {
             "kafka": {
@@ -137,6 +140,18 @@ def _verdict() -> Message:
     )
 
 
+def _evidence() -> Message:
+    example = headers.evidence_example()
+    return _message(
+        EVIDENCE_TYPE.decode(),
+        "What masking hid of one revision of one verdict, a CloudEvents 1.0 event in binary mode.",
+        {"$ref": "./evidence.schema.json"},
+        examples.evidence_body(),
+        key=_KEY,
+        given=(headers.schema(example, ce_type=EVIDENCE_TYPE.decode()), example),
+    )
+
+
 def _epoch() -> Message:
     example = headers.epoch_example()
     return _message(
@@ -189,6 +204,11 @@ def _operations() -> Object:
         "action": "send",
         "channel": {"$ref": f"#/channels/{_name(ALERTS)}"},
         "summary": "Publish verdicts, and announce the owner of a partition.",
+    }
+    out["publish-evidence"] = {
+        "action": "send",
+        "channel": {"$ref": f"#/channels/{_name(EVIDENCE)}"},
+        "summary": "Publish what masking hid of each verdict, before the verdict itself.",
     }
     out["set-aside"] = {
         "action": "send",

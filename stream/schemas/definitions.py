@@ -2,7 +2,8 @@
 
 The telemetry schema accepts what `stream.deal.wire` accepts: unknown fields, and null for a field left out.
 Some bounds no schema can say (64 KiB, repeated keys, years to the microsecond); the decoder has the last word.
-The verdict schema says what is published: no null, no fraction, no true or false, now or in a later version.
+The verdict schema says what is published: no null, no fraction, no true or false, now or in a later version. The
+schema of an evidence record holds that of the events within it.
 """
 
 from typing import Any, Final, get_args
@@ -13,7 +14,8 @@ from stream.deal import events as ev
 from stream.deal import words as w
 from stream.deal.cards import Card
 from stream.deal.verdicts import Verdict
-from stream.schemas.meanings import EVENTS, VERDICTS, meaning
+from stream.replay.evidence import Unmasked
+from stream.schemas.meanings import EVENTS, EVIDENCE, VERDICTS, meaning
 from stream.worker.topics import SOURCES
 
 Schema = dict[str, Any]
@@ -56,6 +58,9 @@ _WRITTEN: Final[dict[str, Schema]] = {
     "Verdict.at": {"format": "date-time", "pattern": _UTC},
     "Video.from": {"format": "date-time", "pattern": _UTC},
     "Video.to": {"format": "date-time", "pattern": _UTC},
+    "Unmasked.verdict": {"pattern": "^[0-9a-f]{16}$"},
+    "Unmasked.body": {"pattern": "^[0-9a-f]{64}$"},
+    "Unmasked.digest": {"pattern": "^[0-9a-f]{64}$"},
 }
 
 
@@ -118,6 +123,27 @@ def verdict() -> Schema:
                 "additionalProperties": {"$ref": f"{_HERE}Plain"},
             },
         },
+    }
+
+
+def evidence() -> Schema:
+    """The schema of an evidence record; the events within it are telemetry, as in its own schema."""
+    told = events()
+    event = {"oneOf": told["oneOf"]}
+    defs = _definitions(Unmasked)
+    for name, definition in defs.items():
+        for field, schema in definition["properties"].items():
+            given = {"description": meaning(EVIDENCE, name, field), **_WRITTEN.get(f"{name}.{field}", {})}
+            definition["properties"][field] = _written(schema) | given
+    defs["Told"]["properties"]["event"] |= event
+    body = defs.pop("Unmasked")
+    body["properties"]["telemetry"]["items"] = event
+    return {
+        "$schema": DIALECT,
+        **body,
+        "description": "What masking hid of one verdict, canonical JSON: hidden cards, for those who may see them. A "
+        "pure function of the events judged; what belongs to the delivery stands in the record's headers.",
+        "$defs": {**defs, **told["$defs"]},
     }
 
 

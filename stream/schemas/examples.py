@@ -1,4 +1,4 @@
-"""One example of every event type, and one verdict that a replay gave: what the schemas and the docs show.
+"""One example of every event type, one verdict that a replay gave, and what it hides: what schemas and docs show.
 
 They are told in the notation, so that they stay what the types and the engine make of them.
 """
@@ -12,7 +12,7 @@ from stream.deal import events as ev
 from stream.deal.notation import parse
 from stream.deal.verdicts import Verdict, body
 from stream.deal.wire import encode
-from stream.replay.table import Table
+from stream.replay.evidence import Witness, basis, evidence, record
 
 TABLE: Final = "T12"
 
@@ -52,12 +52,30 @@ def telemetry() -> dict[str, dict[str, Any]]:
 
 def verdict() -> Verdict:
     """The one verdict of `ROUND`."""
-    table = Table(TABLE)
+    (found,) = _judged().in_force()
+    return found
+
+
+def _judged() -> Witness:
+    table = Witness(TABLE)
     for event in parse(ROUND, table=TABLE):
         table.hear(_at_table(event))
     table.settle()
-    (found,) = table.in_force()
-    return found
+    return table
+
+
+def evidence_record() -> bytes:
+    """What masking hid of that verdict, as it is published."""
+    table = _judged()
+    view = table.view(table.segments[-1].name)
+    assert view is not None
+    return record(evidence(basis(view, verdict()), verdict()))
+
+
+def evidence_body() -> dict[str, Any]:
+    """The same, read."""
+    out: dict[str, Any] = orjson.loads(evidence_record())
+    return out
 
 
 def verdict_body() -> dict[str, Any]:

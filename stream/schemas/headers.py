@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from stream.deal.verdicts import body
 from stream.deal.wire import Reader, Refusal
-from stream.schemas.examples import TABLE, verdict
+from stream.schemas.examples import TABLE, evidence_record, verdict
 from stream.worker.owner import home
-from stream.worker.records import Revision, epoch_headers, verdict_headers
+from stream.worker.records import Revision, epoch_headers, evidence_headers, verdict_headers
 from stream.worker.topics import SOURCES
 
 Schema = dict[str, Any]
@@ -59,8 +59,17 @@ def verdict_example() -> dict[str, str]:
     content = body(v)
     evidence = [(SOURCES[0], _PARTITION, 20418 + 2 * k) for k in range(len(v.evidence))]
     given = verdict_headers(v, content, Revision(3, 1), source=_SOURCE, segment="floor-12/0/1", evidence=evidence)
+    return _still(given)
+
+
+def evidence_example() -> dict[str, str]:
+    """Headers of what that revision hides."""
+    return _still(evidence_headers(verdict(), evidence_record(), Revision(3, 1), source=_SOURCE))
+
+
+def _still(given: list[tuple[str, bytes]]) -> dict[str, str]:
+    """Headers without what changes with the clock and with the version."""
     out = {name: value.decode() for name, value in given}
-    # these two change with the clock and with the version
     return out | {"misdeal-detected": "2026-01-05T12:00:17.084+00:00", "misdeal-version": "0.1.0"}
 
 

@@ -170,6 +170,30 @@ VERDICTS: Final[dict[str, str]] = {
     "Video.to": "End, UTC.",
 }
 
+EVIDENCE: Final[dict[str, str]] = {
+    "Unmasked.verdict": "Id of the verdict.",
+    "Unmasked.body": "SHA-256 of the body of the alert that it belongs to; the revision stands in the headers of both.",
+    "Unmasked.table": "Table id; the key of the record.",
+    "Unmasked.round": "Round id; absent between rounds.",
+    "Unmasked.rules": "Rule set id; absent where there is none.",
+    "Unmasked.edition": "Register volume or date of the text.",
+    "Unmasked.settings": "The settings used: the table's options over the defaults of rule set and engine.",
+    "Unmasked.digest": "SHA-256 over the evidence with every card named, the rule set, the edition and the settings. "
+    "Absent where an event of a withdrawn verdict is not held any more.",
+    "Unmasked.evidence": "The events of the verdict's evidence, in its order.",
+    "Unmasked.deal": "The round up to the deciding event in one line of notation, every card named as it was read.",
+    "Unmasked.dealer": "Pseudonym of the dealer by the last dealer.changed before the deciding event; absent: unknown.",
+    "Unmasked.extent": "What the telemetry is of: whole, the round and the time after it, another round having begun; "
+    "so_far, up to the last event of the evidence.",
+    "Unmasked.telemetry": "The events of the round that are in force, in their order.",
+    "Unmasked.cut": "How much was left out so that the record is not too large; absent: nothing.",
+    "Told.role": "As in the verdict: deciding, supporting or remedy.",
+    "Told.event": "The event, every default written out, times in UTC.",
+    "Cut.telemetry": "Events left out, from the end.",
+    "Cut.evidence": "Events left out, from the end; the digest counts them all the same.",
+    "Cut.deal": "Letters left out, from the end.",
+}
+
 
 def meaning(meanings: dict[str, str], kind: str, name: str) -> str:
     """What a field of a type means. Raises `LookupError`, which says where to write it."""

@@ -1,8 +1,9 @@
-"""The worker's topology: three source topics, one agent, state per table, alerts and dead letters.
+"""The worker's topology: three source topics, one agent, state per table, alerts, what they hide, dead letters.
 
 tables.card-reader.v1 --+
 tables.shuffler.v1    --+--> judge --> surveillance.alerts.v1
-tables.floor.v1       --+      |-----> surveillance.dead-letters.v1
+tables.floor.v1       --+      |-----> surveillance.evidence.v1
+                               |-----> surveillance.dead-letters.v1
                                '-----> the state's changelog
 """
 
@@ -27,7 +28,7 @@ from stream.worker.hold import Holds
 from stream.worker.owner import Counts, Owner
 from stream.worker.settings import Settings
 from stream.worker.source import App, Feed, Given
-from stream.worker.topics import ALERTS, CHANGELOG, DEAD_LETTERS, SOURCES
+from stream.worker.topics import ALERTS, CHANGELOG, DEAD_LETTERS, EVIDENCE, SOURCES
 
 log: Final = logging.getLogger("misdeal.worker")
 TICK_S: Final = 0.05
@@ -51,6 +52,7 @@ class Worker:
         self.app = self._app()
         self.topics = {
             "alerts": self._topic(ALERTS, partitions),
+            "evidence": self._topic(EVIDENCE, partitions),
             "dead-letters": self._topic(DEAD_LETTERS, 1),
             **{name: self.app.topic(name, partitions=partitions, **_RAW) for name in self.sources},
         }

@@ -10,7 +10,7 @@ first head names records of its own only: a stalled former owner may still drop 
 import logging
 import zlib
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +19,8 @@ from stream.deal import verdicts
 from stream.deal.events import AnyEvent
 from stream.deal.verdicts import Verdict
 from stream.replay import snapshot
-from stream.replay.table import Table
+from stream.replay.evidence import Basis, View, Witness, basis, evidence, record
+from stream.replay.segment import Key
 from stream.rulebook.paragraphs import load
 from stream.worker.hold import Holds, Pending
 from stream.worker.records import Revision, fingerprint
@@ -38,6 +39,17 @@ class Published(Struct, array_like=True):
     body: bytes  # compressed, to withdraw it by
     segment: str
     withdrawn: bool = False
+    proof: str = ""  # of the evidence record; empty: not known to have been sent
+
+
+class Issue(NamedTuple):
+    """What is to be sent of one verdict: its evidence record, and the alert unless that stands as it is."""
+
+    verdict: Verdict
+    body: bytes
+    revision: Revision
+    evidence: bytes
+    alert: bool
 
 
 class Head(Struct, frozen=True, array_like=True):
@@ -51,6 +63,8 @@ class Head(Struct, frozen=True, array_like=True):
     rounds: list[str]  # the keys of the closed rounds' records
     published: dict[str, Published]
     due: list[str]  # segments of which something waits to be published
+    dealers: list[Key] = []  # see `Witness`
+    former: str | None = None  # same
 
 
 class RoundRecord(Struct, frozen=True, array_like=True):
@@ -81,7 +95,7 @@ def table_of(key: bytes) -> tuple[bytes, str | None]:
 class Docket:
     """See the module."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Witness) -> None:
         self.table = table
         self.key = table.name.encode()
         self.offsets: dict[str, int] = {}  # topic -> the last offset taken in
@@ -96,6 +110,7 @@ class Docket:
         self._records = 0  # written by this owner
         self._inherited: set[str] = set()  # rounds whose records a former owner wrote, and may yet drop
         self._orphans: set[str] = set()  # read back from the alerts, and not yet seen to be in force
+        self._told: dict[str, tuple[bytes, Basis]] = {}  # of the open round, what was compared and agreed
         self._await: dict[str, int] = {}  # topic -> what the predecessor had read when it published
 
     # --- taking in
@@ -140,6 +155,7 @@ class Docket:
         table.settle()
         touched, table.touched = table.touched, set()
         left, table.left = table.left, []
+        gone, table.gone = table.gone, {}
         self.has_closed = any(not s.saved for s in table.segments[:-1] if s.name)
         if not (self.published or self.pending or left or any(s.verdicts for s in table.segments)):
             return
@@ -147,8 +163,9 @@ class Docket:
         wanted = {v.id: (s.name, v) for s in table.segments if s.name in touched for v in (s.verdicts or {}).values()}
         for v in left:
             wanted[v.id] = (self._segment_of(v.id), v)
+        self._told = {n: t for n, t in self._told.items() if wanted.get(n, ("",))[0] == table.segments[-1].name}
         for name, (segment, verdict) in wanted.items():
-            self._compare(name, segment, verdict, now)
+            self._compare(name, segment, verdict, now, gone)
         for name in [n for n, p in self.pending.items() if n not in wanted and p.segment in touched]:
             del self.pending[name]
         for name, p in self.published.items():
@@ -159,7 +176,7 @@ class Docket:
                 self.pending[name] = Pending(p.segment, None, b"", urgent=False, since=now, since_event=self.event_time)
         for v in left:
             if v.id in self.pending:
-                self.pending[v.id].forced = True
+                self.pending[v.id].forced, self.pending[v.id].view = True, gone.get(v.id)
         self._orphans = {n for n in self._orphans if self.published[n].segment not in here}
         if left:
             self._prune(here)
@@ -168,13 +185,17 @@ class Docket:
         p = self.published.get(name)
         return p.segment if p else ""
 
-    def _compare(self, name: str, segment: str, verdict: Verdict, now: float) -> None:
+    def _compare(self, name: str, segment: str, verdict: Verdict, now: float, gone: dict[str, View]) -> None:
         body = verdicts.body(verdict)
         p = self.published.get(name)
-        if p is not None and not p.withdrawn and p.print == fingerprint(body):
+        if p is not None and _says(p, body):
             p.segment = segment or p.segment
-            self.pending.pop(name, None)
-            return
+            on = basis(gone.get(name) or self.table.view(segment) or View(), verdict)
+            if self._told.get(name) == (body, on) or p.proof == fingerprint(record(evidence(on, verdict))):
+                if on.extent == "so_far":
+                    self._told[name] = (body, on)
+                self.pending.pop(name, None)
+                return
         waiting = self.pending.get(name)
         if waiting is None:
             self.pending[name] = Pending(segment, verdict, body, _urgent(verdict), now, self.event_time)
@@ -202,8 +223,8 @@ class Docket:
             return [(n, p) for n, p in self.pending.items() if p.forced]
         return [(n, p) for n, p in self.pending.items() if p.due(holds, now, self.event_time, behind=behind)]
 
-    def issue(self, name: str, pending: Pending, epoch: int) -> tuple[Verdict, bytes, Revision]:
-        """The next revision of a verdict: what it says, its body, its number."""
+    def issue(self, name: str, pending: Pending, epoch: int) -> Issue:
+        """The next revision of a verdict; where only what it hides has changed, the one that stands, with no alert."""
         before = self.published.get(name)
         verdict, body = pending.verdict, pending.body
         if verdict is None:
@@ -211,6 +232,13 @@ class Docket:
             said = msgspec.json.decode(zlib.decompress(before.body), type=Verdict)
             verdict = verdicts.withdrawn(said)
             body = verdicts.body(verdict)
+        on = basis(pending.view or self.table.view(pending.segment) or View(), verdict)
+        told = record(evidence(on, verdict))
+        if before is not None and _says(before, body):
+            before.segment, before.proof = pending.segment or before.segment, fingerprint(told)
+            self._orphans.discard(name)
+            del self.pending[name]
+            return Issue(verdict, body, Revision(before.epoch, before.number), told, alert=False)
         revision = Revision(epoch, before.number + 1 if before else 1)
         withdrawn = verdict.status == "withdrawn"
         self.published[name] = Published(
@@ -219,10 +247,11 @@ class Docket:
             b"" if withdrawn else zlib.compress(body, 6),
             pending.segment,
             withdrawn,
+            fingerprint(told),
         )
         self._orphans.discard(name)
         del self.pending[name]
-        return verdict, body, revision
+        return Issue(verdict, body, revision, told, alert=True)
 
     def positions(self, verdict: Verdict, segment: str) -> list[int]:
         """The marks of a verdict's evidence, as far as its round holds it."""
@@ -273,6 +302,8 @@ class Docket:
                 list(self.rounds.values()),
                 self.published,
                 due,
+                list(self.table.dealers),
+                self.table.former,
             )
         )
 
@@ -291,7 +322,7 @@ class Docket:
         h = _decode_head(head)
         keys = {key.rpartition("@")[0]: key for key in h.rounds}
         records = {name: _decode_round(rounds[key]).record for name, key in keys.items()}
-        docket = cls(snapshot.read(h.table, records))
+        docket = cls(Witness.of(snapshot.read(h.table, records), h.dealers, h.former))
         docket.offsets = dict(h.offsets)
         docket.published = h.published
         docket.rounds, docket.written, docket._inherited = keys, set(rounds), set(keys)  # its own class
@@ -302,6 +333,11 @@ class Docket:
 def round_record(epoch: int, covered_alerts: tuple[int, int], record: bytes) -> bytes:
     """A closed round as a changelog value."""
     return _encode(RoundRecord(VERSION, epoch, covered_alerts, record))
+
+
+def _says(p: Published, body: bytes) -> bool:
+    """Whether the alert that stands has this body."""
+    return not p.withdrawn and p.print == fingerprint(body)
 
 
 def _urgent(verdict: Verdict) -> bool:

@@ -31,6 +31,7 @@ class WorkerMetrics(Collector):
                 "Fields of events that are not known, ignored.",
             ),
             ("withdrawn", counts.withdrawn, "Verdicts published and taken back."),
+            ("evidence", counts.evidence, "Evidence records written."),
             ("snapshots", counts.snapshots, "Records written to the changelog."),
             ("snapshot_bytes", counts.snapshot_bytes, "Bytes written to the changelog."),
             ("takes", counts.takes, "Partitions taken over."),

@@ -8,6 +8,7 @@ has caught up: a record forwarded from another partition lies at the end of the 
 from msgspec import Struct
 
 from stream.deal.verdicts import Verdict
+from stream.replay.evidence import View
 
 
 class Holds(Struct, frozen=True):
@@ -27,6 +28,7 @@ class Pending(Struct):
     since: float  # seconds of a steady clock
     since_event: int  # microseconds of the table's event time
     forced: bool = False  # its round leaves the kept history: now or never
+    view: View | None = None  # of a round that has left
 
     def due(self, holds: Holds, now: float, event_time: int, *, behind: bool) -> bool:
         """Whether it may be published."""

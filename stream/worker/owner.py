@@ -1,7 +1,8 @@
 """The owner of one partition, from one assignment to the next: takes it, judges, publishes, writes down.
 
-Everything that writes runs in the agent's one task. The order of durability for a batch: misplaced records and
-verdicts acknowledged, then rounds, then the heads that cover them, then offsets committable.
+Everything that writes runs in the agent's one task. The order of durability for a batch: misplaced records
+acknowledged, then what verdicts hide, then verdicts, then rounds, then the heads that cover them, then offsets
+committable.
 """
 
 import os
@@ -19,16 +20,17 @@ from aiokafka.partitioner import murmur2
 
 from stream.deal.events import AnyEvent
 from stream.deal.wire import Refusal
-from stream.replay.table import Table
+from stream.replay.evidence import Witness
 from stream.worker.changelog import EPOCH_KEY, READABLE, Kept, Stamp, encode_stamp
-from stream.worker.docket import VERSION, Docket, Head, Published, RoundRecord, round_key, round_record
+from stream.worker.docket import VERSION, Docket, Head, Issue, Published, RoundRecord, round_key, round_record
 from stream.worker.epoch import Claim, Lost, claim
 from stream.worker.hold import Holds, Pending
-from stream.worker.records import epoch_headers, fingerprint, header, revision_of, verdict_headers
+from stream.worker.records import epoch_headers, evidence_headers, fingerprint, header, revision_of, verdict_headers
 
 ANEW: Final = "To read the sources again: `misdeal topics apply` and the worker with a new group (MISDEAL_GROUP)."
 OPEN_SECONDS: Final = 10.0  # so long at most is an event uncovered
 OPEN_RECORDS: Final = 5000  # so many records of the partition at most lie behind the oldest uncovered one
+AT_ONCE: Final = 100  # verdicts of which the evidence records, the largest that we write, are in memory together
 
 
 @dataclass
@@ -42,6 +44,7 @@ class Counts:
     too_late: int = 0
     published: dict[tuple[str, str], int] = field(default_factory=dict)  # kind, status
     withdrawn: int = 0
+    evidence: int = 0
     snapshots: int = 0
     snapshot_bytes: int = 0
     takes: int = 0
@@ -230,7 +233,7 @@ class Owner:
     def _docket(self, table: str) -> Docket:
         docket = self.dockets.get(table)
         if docket is None:
-            docket = self.dockets[table] = Docket(Table(table))
+            docket = self.dockets[table] = Docket(Witness(table))
         return docket
 
     # --- working
@@ -295,25 +298,42 @@ class Owner:
             due += [(docket, n, p) for n, p in docket.due(self.desk.holds, now, behind=behind)]
         if not due:
             return
-        await self.desk.lease()
-        sent = [(docket, await self._issue(docket, name, pending)) for docket, name, pending in due]
+        for i in range(0, len(due), AT_ONCE):
+            await self._send(due[i : i + AT_ONCE])
+
+    async def _send(self, due: Sequence[tuple[Docket, str, Pending]]) -> None:
+        """What verdicts hide is acknowledged before any of them is sent: no alert is ever without it."""
+        desk = self.desk
+        await desk.lease()
+        issued = [(docket, pending.segment, docket.issue(name, pending, self.epoch)) for docket, name, pending in due]
+        told = [await self._send_evidence(docket, issue) for docket, _, issue in issued]
+        for future in told:
+            await future
+        desk.crash("evidence")
+        sent = [(d, await self._send_alert(d, segment, issue)) for d, segment, issue in issued if issue.alert]
         for docket, future in sent:
             offset = (await future).offset
             self.next_alert = max(self.next_alert, offset + 1)
             if docket.uncovered_alert is None:
                 docket.uncovered_alert = offset
-        self.desk.crash("verdict")
+        desk.crash("verdict")
 
-    async def _issue(self, docket: Docket, name: str, pending: Pending) -> Awaitable[Any]:
+    async def _send_evidence(self, docket: Docket, issue: Issue) -> Awaitable[Any]:
         desk = self.desk
-        verdict, body, revision = docket.issue(name, pending, self.epoch)
+        desk.counts.evidence += 1
+        headers = evidence_headers(issue.verdict, issue.evidence, issue.revision, source=desk.source_uri)
+        return await desk.send("evidence", self.number, docket.key, issue.evidence, headers)
+
+    async def _send_alert(self, docket: Docket, segment: str, issue: Issue) -> Awaitable[Any]:
+        desk = self.desk
+        verdict, body = issue.verdict, issue.body
         sources = desk.sources
         evidence = [
             (sources[mark % len(sources)], self.number, mark // len(sources))
-            for mark in docket.positions(verdict, pending.segment)
+            for mark in docket.positions(verdict, segment)
         ]
         headers = verdict_headers(
-            verdict, body, revision, source=desk.source_uri, segment=pending.segment, evidence=evidence
+            verdict, body, issue.revision, source=desk.source_uri, segment=segment, evidence=evidence
         )
         counts = desk.counts
         counts.published[verdict.kind, verdict.status] = counts.published.get((verdict.kind, verdict.status), 0) + 1

@@ -13,6 +13,7 @@ Headers = Sequence[tuple[str, bytes]]
 
 EPOCH_TYPE: Final = b"misdeal.epoch.v1"
 VERDICT_TYPE: Final = b"misdeal.verdict.v1"
+EVIDENCE_TYPE: Final = b"misdeal.evidence.v1"
 VERSION: Final = version("misdeal").encode()
 
 
@@ -50,10 +51,25 @@ def verdict_headers(
 
     `evidence` is topic, partition, offset of each event; `segment` where its owner keeps the round.
     """
+    return [
+        *_event_headers(VERDICT_TYPE, verdict, body, revision, source),
+        ("misdeal-evidence", canonical([list(e) for e in evidence])),
+        ("misdeal-segment", segment.encode()),
+    ]
+
+
+def evidence_headers(verdict: Verdict, body: bytes, revision: Revision, *, source: str) -> list[tuple[str, bytes]]:
+    """The same of an evidence record: `body` is its own, the revision that of the alert which it belongs to."""
+    return _event_headers(EVIDENCE_TYPE, verdict, body, revision, source)
+
+
+def _event_headers(
+    kind: bytes, verdict: Verdict, body: bytes, revision: Revision, source: str
+) -> list[tuple[str, bytes]]:
     e, r = revision
     return [
         ("ce_specversion", b"1.0"),
-        ("ce_type", VERDICT_TYPE),
+        ("ce_type", kind),
         ("ce_source", source.encode()),
         ("ce_subject", verdict.table.encode()),
         ("ce_time", verdict.at.encode()),
@@ -62,8 +78,6 @@ def verdict_headers(
         ("misdeal-revision", b"%d.%d" % revision),
         ("misdeal-detected", datetime.now(UTC).isoformat(timespec="milliseconds").encode()),
         ("misdeal-version", VERSION),
-        ("misdeal-evidence", canonical([list(e) for e in evidence])),
-        ("misdeal-segment", segment.encode()),
     ]
 
 

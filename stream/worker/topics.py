@@ -1,7 +1,7 @@
 """Every topic on one page, as data: what it holds, its key, and for how long."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
@@ -25,13 +25,17 @@ _COMPACTED: Final = {
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic as declared: its config, and whether it must have the partition count of the sources."""
+    """A topic as declared: its config, whether it must have the partition count of the sources, and who may read it.
+
+    `access` is for whoever writes the broker's access rules: nothing here sets one.
+    """
 
     name: str
     holds: str
     key: str
     config: Mapping[str, str] = field(default_factory=dict)
     partitioned: bool = True
+    access: str = ""
 
 
 def _kept(ms: int, **more: str) -> dict[str, str]:
@@ -40,7 +44,11 @@ def _kept(ms: int, **more: str) -> dict[str, str]:
 
 SOURCES: Final = ("tables.card-reader.v1", "tables.shuffler.v1", "tables.floor.v1")
 ALERTS: Final = "surveillance.alerts.v1"
+EVIDENCE: Final = "surveillance.evidence.v1"
 DEAD_LETTERS: Final = "surveillance.dead-letters.v1"
+
+_HIDDEN: Final = "hidden cards: devices write, the worker reads, and who may see every card"
+_OURS: Final = "hidden cards: the worker alone writes and reads"
 
 TOPICS: Final = (
     Topic(
@@ -48,6 +56,7 @@ TOPICS: Final = (
         "telemetry of shoe, layout, rack and deck readers",
         "table",
         _kept(15 * DAY_MS, **_TELEMETRY),
+        access=_HIDDEN,
     ),
     Topic(SOURCES[1], "telemetry of shufflers", "table", _kept(15 * DAY_MS, **_TELEMETRY)),
     Topic(
@@ -57,19 +66,36 @@ TOPICS: Final = (
         _kept(15 * DAY_MS, **_TELEMETRY),
     ),
     Topic(ALERTS, "verdicts, identities masked", "table", _kept(5 * YEAR_MS)),
-    Topic(DEAD_LETTERS, "what could not be read", "original key", _kept(30 * DAY_MS), partitioned=False),
+    Topic(
+        EVIDENCE,
+        "what masking hid of each verdict: unmasked evidence, full digest, dealer, telemetry of the round",
+        "table",
+        # gzip, which every client reads: a record repeats its words, and is kept for years
+        _kept(5 * YEAR_MS, **{"compression.type": "gzip", "max.message.bytes": str(1024 * 1024)}),
+        access="hidden cards and the dealer's pseudonym: the worker alone writes; who may see both reads",
+    ),
+    Topic(
+        DEAD_LETTERS,
+        "what could not be read",
+        "original key",
+        _kept(30 * DAY_MS),
+        partitioned=False,
+        access="maybe hidden cards, in what could not be read: the worker writes; who mends devices reads",
+    ),
 )
 
 
 def changelog(group: str, prefix: str) -> Topic:
     """The worker's own state topic."""
     config = {"cleanup.policy": "compact", **_COMPACTED}
-    return Topic(f"{prefix}{group}-{CHANGELOG}-changelog", "state of tables, for a restart", "table", config)
+    return Topic(
+        f"{prefix}{group}-{CHANGELOG}-changelog", "state of tables, for a restart", "table", config, access=_OURS
+    )
 
 
 def declared(group: str, prefix: str) -> tuple[Topic, ...]:
     """All topics of a site, with its prefix."""
-    named = (Topic(prefix + t.name, t.holds, t.key, t.config, t.partitioned) for t in TOPICS)
+    named = (replace(t, name=prefix + t.name) for t in TOPICS)
     return (*named, changelog(group, prefix))
 
 
