@@ -68,8 +68,10 @@ def run(settings: Settings) -> None:
     logging.basicConfig(
         stream=sys.stderr, level=settings.log.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s"
     )
+    # At debug the client logs the records that it sends, and with them cards that nobody may see yet.
+    theirs = {"debug": "INFO", "info": "WARNING"}.get(settings.log, settings.log.upper())
     for noisy in ("faust", "mode", "aiokafka"):
-        logging.getLogger(noisy).setLevel(logging.WARNING if settings.log == "info" else settings.log.upper())
+        logging.getLogger(noisy).setLevel(theirs)
     partitions = asyncio.run(_look(settings))
     if sys.platform != "win32":
         import uvloop  # noqa: PLC0415  # not on every platform
