@@ -54,7 +54,7 @@ def _print(counts: dict[tuple[str, str, str], Tally], kinds: tuple[str, ...]) ->
 
 
 def main() -> int:
-    """Measure and print; 1 if anybody was accused in a round in which nobody did wrong."""
+    """Measure and print; 1 if the engine raised, or anybody was accused in a round in which nobody did wrong."""
     parser = argparse.ArgumentParser(prog="python -m bench.truth", description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--rounds", type=int, default=60, help="rounds a game, mode and kind; a quarter have the error")
     parser.add_argument("--rules", action="append", choices=ids(), help="only this rule set (may be repeated)")
@@ -79,7 +79,7 @@ def main() -> int:
         asked.json.write_text(json.dumps(plain, indent=1) + "\n")
     if asked.page:
         write(counts, Path("docs"))
-    return int(any(t.n["false"] for (_, _, kind), t in counts.items() if kind != WRONG))
+    return int(any(t.n["raised"] or (kind != WRONG and t.n["false"]) for (_, _, kind), t in counts.items()))
 
 
 if __name__ == "__main__":

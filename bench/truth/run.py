@@ -1,6 +1,7 @@
 """The tables to deal, and the counts by game, mode and kind of rounds."""
 
 import gc
+from collections import Counter
 from collections.abc import Iterator
 from multiprocessing import Pool
 from typing import Final, NamedTuple
@@ -66,8 +67,12 @@ def jobs(rules: str, mode: str, kind: str, rounds: int, seed: int) -> Iterator[J
 def one(job: Job) -> tuple[Job, Tally]:
     """Deal a table and count."""
     gc.set_threshold(100_000, 50, 100)
-    w, o = watch(job.order), job.order
+    o = job.order
     where = f"{o.rules} {job.mode} seed={o.seed} seats={o.seats}"
+    try:
+        w = watch(o)
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
+        return job, Tally(n=Counter({"raised": 1}), shown=[f"{where}: the engine raised {error!r}"])
     if job.kind == WRONG:
         return job, wrong(w, o.rounds, job.mode, where)
     return job, lawful(w, o.rounds, where)

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from stream.deal.events import TableOpened
 from stream.deal.verdicts import Verdict
+from stream.rulebook.paragraphs import load
 from stream.simulate.faults import FAULTS, Slip
 from stream.simulate.mutations.beside import BESIDE
 from stream.simulate.truth import Truth, by_round, scope, told
@@ -145,8 +147,9 @@ def wrong(w: Watched, rounds: int, mode: str, where: str) -> Tally:
         _count_wrong(t, truth, verdicts, erred[name], f"{where} {name}")
         t.per_fault[sum(not v.root for v in verdicts)] += 1
     t.rounds = t.n["errors"]
+    lasts = _lasting(w)
     for name, verdicts in found.items():
-        if name not in w.truths:
+        if name not in w.truths and name not in lasts:
             own = FAULTS[mode].own
             bad = [v for v in verdicts if v.kind in ACCUSING and v.atom not in own]
             t.n["false"] += len(bad)
@@ -154,6 +157,18 @@ def wrong(w: Watched, rounds: int, mode: str, where: str) -> Tally:
                 t.by[f"{v.atom} {v.kind} {v.status}"] += 1
                 t.shown.append(f"{where} {name}, in which nothing was done wrong: {told(v)}")
     return t
+
+
+def _lasting(w: Watched) -> set[str]:
+    """The rounds in which something left undone before is still being done wrong."""
+    out: set[str] = set()
+    for name, truth in w.truths.items():
+        opened = w.log[0]
+        assert isinstance(opened, TableOpened)
+        if truth.atom in load(opened.rules).rules.lasting and truth.status != "remedied":
+            at = int(name.rpartition("-")[2])
+            out |= {f"{truth.table}-{at + n}" for n in range(1, REACH)}
+    return out
 
 
 def _count_wrong(t: Tally, truth: Truth, verdicts: Sequence[Verdict], slip: Slip, where: str) -> None:
