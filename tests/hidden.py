@@ -150,7 +150,9 @@ def check_body(said: bytes, hidden: bytes) -> int:
     until = _until(telemetry, evidence[0])
     faces = Faces(until)
     assert brief(map(faces.masked, until)) == verdict["deal"], "the deal is told otherwise"
-    masked = [plain(faces.masked(e)) | {"role": t["role"]} for e, t in zip(evidence, told["evidence"], strict=True)]
+    masked = [
+        {"event": plain(faces.masked(e)), "role": t["role"]} for e, t in zip(evidence, told["evidence"], strict=True)
+    ]
     whole = {k: told.get(k) for k in ("rules", "edition", "settings")} | {"evidence": masked}
     text = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert sha256(text.encode()).hexdigest() == verdict["digest"], "the digest counts something else"

@@ -97,7 +97,9 @@ def test_what_the_body_masks_is_named(rules: str) -> None:
         seen = Shown(_until(told))
         evidence_ = [by_key[t["event"]["device"], t["event"]["boot"], t["event"]["seq"]] for t in told["evidence"]]
         assert canonical([t["event"] for t in told["evidence"]]) == canonical([full(e) for e in evidence_])
-        masked = [full(seen.mask(e)) | {"role": t["role"]} for e, t in zip(evidence_, told["evidence"], strict=True)]
+        masked = [
+            {"event": full(seen.mask(e)), "role": t["role"]} for e, t in zip(evidence_, told["evidence"], strict=True)
+        ]
         plain = {"evidence": masked, "rules": told.get("rules"), "edition": told.get("edition")}
         assert sha256(canonical(plain | {"settings": told["settings"]})).hexdigest() == verdict["digest"]
         heard = [h.event for h in _until(told)]

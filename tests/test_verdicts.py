@@ -135,7 +135,9 @@ def test_digests_can_be_recomputed() -> None:
     by_key = {(e.device, e.boot, e.seq): e for e in log()}
     for v in verdicts():
         draws, places = shown(the_round(v))
-        evidence = [masked(by_key[e.device, e.boot, e.seq], draws, places) | {"role": e.role} for e in v.evidence]
+        evidence = [
+            {"event": masked(by_key[e.device, e.boot, e.seq], draws, places), "role": e.role} for e in v.evidence
+        ]
         whole = {"evidence": evidence, "rules": v.rules, "edition": v.edition, "settings": settings()}
         assert v.digest == sha256(plain(whole)).hexdigest(), v.atom
 

@@ -230,7 +230,7 @@ def digest(
 ) -> str:
     """SHA-256 over the masked evidence in canonical form, the rule set and the settings."""
     plain = {
-        "evidence": [full(shown.mask(h.event)) | {"role": role} for h, role in events],
+        "evidence": [{"event": full(shown.mask(h.event)), "role": role} for h, role in events],
         "rules": rules,
         "edition": edition,
         "settings": settings,

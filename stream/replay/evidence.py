@@ -154,7 +154,7 @@ def evidence(on: Basis, verdict: Verdict) -> Unmasked:
 def digest(told: Iterable[Told], rules: str | None, edition: str | None, settings: object) -> str:
     """SHA-256 as of a verdict's `digest`, but over the evidence with every card named."""
     plain = {
-        "evidence": [t.event | {"role": t.role} for t in told],
+        "evidence": [{"event": t.event, "role": t.role} for t in told],
         "rules": rules,
         "edition": edition,
         "settings": settings,
