@@ -13,6 +13,14 @@ STUD = 'open:nj-double-down-stud-17{approved=["SH1"]}'
 RIDE = "S1$1:10 S1$2:10 S1$$:10 nmb"
 RIDDEN = "S1!handle S1!view S1:ride/1 C1^{c1} S1:ride/2 C2^=4h S1.1^{s1} S1.2^=9c S1.3^=Jd"
 LOST = "S1$1=collected:10 S1$2=collected:10 S1$$=collected:10 ."
+POT = (
+    "S1$ante:10 nmb S1=??v D=??v S1=??v D=??v S1=8c^ D=As^ S1:check bet * S1=2d^ D=8s^ S1:check bet * S1=??v D=??v "
+    "S1:check bet D.1^=Ad D.2^=8d D.5^=4d S1.1^=7h S1.2^=2c S1.5^=Td S1$ante=collected:10 ."
+)
+POT_2 = (
+    "S1$ante:10 nmb S1=??v D=??v S1=??v D=??v S1=9c^ D=Ks^ S1:check bet * S1=3d^ D=9s^ S1:check bet * S1=??v D=??v "
+    "S1:check bet D.1^=Kd D.2^=9d D.5^=5d S1.1^=8h S1.2^=3c S1.5^=Jd S1$ante=collected:10 ."
+)
 
 LOGS = [
     pytest.param(
@@ -97,6 +105,31 @@ LOGS = [
         f"S1.1^=2s S1.2^=9c S1.3^=Jd {LOST}",
         ["12.6-a undetermined:actor final round"],
         id="a community card turned by nobody knows whom",
+    ),
+    pytest.param(
+        f"- open:nj-winners-pot-33 btn:D shuffle:A/shuffle/hand shuffled:A load:A>manual_shoe\n{POT}\n"
+        f"- stub- load:A>manual_shoe btn:S1\n{POT_2}",
+        ["deck_integrity advisory final deck:A"],
+        id="a deck shuffled by hand, dealt, and loaded again as it was",
+    ),
+    pytest.param(
+        f"- open:nj-winners-pot-33 btn:D shuffle:A/shuffle/hand shuffled:A load:A>manual_shoe\n{POT}\n"
+        f"- stub- shuffle:A/shuffle/hand shuffled:A load:A>manual_shoe btn:S1\n{POT_2}",
+        [],
+        id="and shuffled by hand again",
+    ),
+    pytest.param(
+        f'- open:nj-double-down-stud-17{{options={{"auto_shoe":true}}}} shuffle:A load:A>auto_shoe\n'
+        f"{DEALT.replace('nmb S1=9h^', 'nmb +1{source=auto_shoe} S1<1=9h^')}",
+        ["deck_integrity advisory final deck:A"],
+        id="a shuffle not complete, of a deck in an automated shoe of which the text does not speak",
+    ),
+    pytest.param(
+        f"- open:nj-winners-pot-33 btn:D {GIVEN}\nS1$ante:10 S2$ante:10 S3$ante:10 nmb "
+        "S2=??v D=??v S5=2c^ S6=3c^ S7=??v "
+        "C1=??v S4=9d^ C2=??v S5=??v S5=??v D=3s^ +12 +13 +14 misdeal S1$ante=returned:10 take:S2=1 #S2=1 .",
+        ["round_not_followed advisory final round"],
+        id="a deal beyond following blames nobody for what was drawn in it",
     ),
 ]  # fmt: skip
 

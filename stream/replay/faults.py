@@ -11,7 +11,7 @@ from stream.replay.deck import SAID, impossible
 from stream.replay.drafts import Scene, in_order, notice
 from stream.replay.fold import Setup, setup
 from stream.rulebook.facts import Facts
-from stream.rulebook.findings import Advice, Finding
+from stream.rulebook.findings import Absence, Advice, Finding
 from stream.rulebook.heard import Heard
 from stream.rulebook.standing import affected_by
 
@@ -249,7 +249,7 @@ def deck_faults(scene: Scene, s: Setup, f: Facts) -> Iterator[Verdict]:
         yield _bypassed(scene, s, f.first_draw, f.bypassed)
     if f.dealt_from is None:
         return
-    covered = s.law.rules.decks_covered
+    covered = {} if _not_spoken_of(s, f) else s.law.rules.decks_covered
     told = [d for d in f.deck_doubts if not s.monitored.intersection(covered.get(d, ()))]
     if told:
         yield _deck_integrity(
@@ -263,6 +263,15 @@ def deck_faults(scene: Scene, s: Setup, f: Facts) -> Iterator[Verdict]:
             scene, s, f, same.deciding, same.supporting, f"By two reads of each draw, deck {f.deck} {what}."
         )
         return
+
+
+def _not_spoken_of(s: Setup, f: Facts) -> bool:
+    """Whether the atoms on decks leave this one out, and no reshuffle that another paragraph ordered is missing."""
+    deck = f.decks.get(f.deck) if f.deck else None
+    if deck is None or deck.voided or f.dealt_from is None:
+        return False
+    words = (f.dealt_from.heard.event.into, f"{deck.method} shuffle")
+    return not set(words).isdisjoint(s.law.rules.decks_spared)
 
 
 def advised(scene: Scene, advice: Iterable[Advice]) -> Iterator[Verdict]:
@@ -334,13 +343,18 @@ def uncaused(
         if caused or name in seen:
             continue
         seen.add(name)
+        begin = scene.round.when if scene.round else h.when
         atom = s.law.rules.uncaused_void
         if atom is not None and not hand:
             yield from judged(
-                Finding(atom=atom, deciding=h, observed="A misdeal was declared; no cause of it was seen.")
+                Finding(
+                    atom=atom,
+                    deciding=h,
+                    unless=(Absence("placements", begin, h.when), Absence("draws", begin, h.when)),
+                    observed="A misdeal was declared; no cause of it was seen.",
+                )
             )
             continue
-        begin = scene.round.when if scene.round else h.when
         doubt = any(i.covers(begin, h.when) for i in scene.interruptions)
         yield notice(
             scene,

@@ -79,7 +79,8 @@ def judge(
             verdicts.append(not_followed(scene))
         verdicts += deck_faults(scene, s, end)
         verdicts += advised(scene, s.law.module.advice(end))
-        verdicts += uncaused(scene, s, end, verdicts, lambda f: draft(scene, [f], fulfil))
+        if followed:
+            verdicts += uncaused(scene, s, end, verdicts, lambda f: draft(scene, _weighed(scene, s, [f], []), fulfil))
         out += settled_by_rank(verdicts, findings, s.law.rules)
     return in_order(out)
 

@@ -409,7 +409,7 @@ def counted_in_time(f: Facts, h: Heard) -> Sequence[Finding]:
         Finding(
             atom="25.7(e)-freq", deciding=h, scope=Scope("table"), interpretations=("I-25-5r",), observed=said,
             absence=Absence("stub", stubs.since, h.when),
-            unless=(Absence("shuffler_count", stubs.since, h.when),),
+            unless=(Absence("shuffler_count", stubs.since, h.when), Absence("decks", stubs.since, h.when)),
         )
     ]  # fmt: skip
 

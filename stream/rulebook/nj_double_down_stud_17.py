@@ -234,6 +234,7 @@ def one_holding_hand(f: Facts, h: Heard) -> Sequence[Finding]:
         Finding(
             atom="17.8(a)2.ii",
             deciding=h,
+            unless=(Absence("deck_zone", f.round.when, h.when),) if f.round else (),
             observed=f"The deck went to the {held.hand} hand; the {f.chosen} hand had been chosen for this round.",
         )
     ]

@@ -14,6 +14,9 @@ from stream.deal.verdicts import NOT_SPECIFIED, Kind, Level, Remedy, Severity
 from stream.deal.words import Sense, Setting
 from stream.rulebook.standing import DeckDoubt
 
+Spared = Literal["auto_shoe", "hand shuffle"]
+"""Decks that a text on decks can leave out: dealt by an automated dealing shoe, or shuffled by hand."""
+
 
 class RulebookError(Exception):
     """A rule set that does not hang together; raised at load, never by telemetry."""
@@ -91,6 +94,7 @@ class RuleSet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     yields: tuple[str, ...] = ()  # of them those that count only once they were acted on, and give way to the others
     survives: tuple[str, ...] = ()  # atoms about decks and machines, which the end of a round leaves open
     decks_covered: dict[DeckDoubt, tuple[str, ...]] = {}  # what is wrong with a deck -> atoms that judge it
+    decks_spared: tuple[Spared, ...] = ()  # decks of which those atoms do not speak
     lasting: tuple[str, ...] = ()  # atoms whose duties can end in a later round
     device_removal: str | None = None  # atom that has a machine taken away before its work is done another way
     uncaused_void: str | None = None  # atom of a misdeal declared with no cause seen; none: an advisory

@@ -36,6 +36,8 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.folding:
         return f.wait()
+    if not f.steps:
+        return LAWFUL  # a deal that could not be followed does not say what is due
     if e.draw not in f.steps and any(p.event.draw == e.draw for p in f.later(h, ev.CardPlaced, ev.CardBurned)):
         return LAWFUL  # a card too many at a hand, or in the rack, is judged there
     due = step or next((f.steps[d] for d in sorted(f.steps) if d > e.draw), None)
@@ -86,7 +88,7 @@ def burned_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
             return LAWFUL
         said = "The first card of a street and the burn before it came so close that their order is not known."
         return [Finding(atom="33.12(e)", deciding=first, supporting=(h,), cause="order", observed=said)]
-    if missed_burns(f):
+    if missed_burns(f) or not f.steps:
         return LAWFUL
     drawn = f.draws.get(e.draw)
     if drawn is None or drawn in f.boxed or _early(f, drawn):

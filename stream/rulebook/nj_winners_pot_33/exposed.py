@@ -33,6 +33,8 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.folding:
         return f.wait()
+    if isinstance(e, ev.CardPlaced) and not f.explained:
+        return LAWFUL  # in a deal that could not be followed, which card of a hand it was is not known
     return [replace(x, unless=_close_lost(f, h)) for x in _shown_early(f, h, e, card)]
 
 
