@@ -56,7 +56,7 @@ def _print(counts: dict[tuple[str, str, str], Tally], kinds: tuple[str, ...]) ->
 def main() -> int:
     """Measure and print; 1 if the engine raised, or anybody was accused in a round in which nobody did wrong."""
     parser = argparse.ArgumentParser(prog="python -m bench.truth", description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--rounds", type=int, default=60, help="rounds a game, mode and kind; a quarter have the error")
+    parser.add_argument("--rounds", type=int, default=40, help="rounds a game, mode and kind; a quarter have the error")
     parser.add_argument("--rules", action="append", choices=ids(), help="only this rule set (may be repeated)")
     parser.add_argument("--modes", action="append", choices=[*FAULTS, MIX], help="only this mode (may be repeated)")
     parser.add_argument("--kinds", action="append", choices=KINDS, help="only these rounds (may be repeated)")

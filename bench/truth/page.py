@@ -118,10 +118,9 @@ def _rates_row(counts: Counts, mode: str) -> tuple[object, ...]:
 
 def _game_row(counts: Counts, mode: str, rules: str) -> tuple[object, ...]:
     a, w = _sum(counts, mode, ALONE, rules), _sum(counts, mode, WRONG, rules)
-    return (
-        mode, a.n["errors"], a.n["found"], a.n["silent"], a.n["false"], a.n["undetermined"],
-        w.n["errors"], w.n["found"], w.n["undetermined"], w.n["missed"], _wrong(w), w.n["false"],
-    )  # fmt: skip
+    beside = (w.n["errors"], w.n["found"], w.n["undetermined"], w.n["missed"], _wrong(w), w.n["false"])
+    lawful = (a.n["errors"], a.n["found"], a.n["silent"], a.n["false"], a.n["undetermined"])
+    return (mode, *lawful, *(beside if counted(mode, WRONG) else [""] * len(beside)))
 
 
 def picture(counts: Counts) -> str:

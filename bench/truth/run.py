@@ -89,7 +89,7 @@ def measure(
     rules: tuple[str, ...], modes: tuple[str, ...], kind: str, rounds: int, seed: int, processes: int
 ) -> dict[tuple[str, str, str], Tally]:
     """The tallies of a kind of rounds, by game, mode and kind."""
-    wanted = [j for r in rules for m in modes if m != MIX or kind in LAWFUL for j in jobs(r, m, kind, rounds, seed)]
+    wanted = [j for r in rules for m in modes if counted(m, kind) for j in jobs(r, m, kind, rounds, seed)]
     out: dict[tuple[str, str, str], Tally] = {}
     with Pool(processes) as pool:
         for job, tally in pool.imap(one, wanted):
