@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from stream.cli import main
 from stream.deal import events as ev
 from stream.deal.events import AnyEvent
-from stream.rulebook.paragraphs import ids
+from stream.rulebook.paragraphs import ids, load
 from stream.simulate.faults import FAULTS, Slip
-from stream.simulate.tables import Order, reports
+from stream.simulate.tables import Order, injections, reports
 from stream.simulate.truth import told
 
 bench = importlib.import_module("bench.truth.watch")
@@ -182,3 +182,11 @@ def test_the_command_knows_every_mode(mode: str) -> None:
     refused = CliRunner().invoke(main, ["simulate", "--faults", f"no_{mode}x"])
     assert refused.exit_code == 2
     assert mode in refused.output
+
+
+@pytest.mark.parametrize("rules", ids())
+def test_all_can_err_while_all_goes_wrong(rules: str) -> None:
+    """Whatever is done wrong, and whichever devices err with it: the rounds are dealt and judged."""
+    faults = tuple((name, 0.2) for name in FAULTS)
+    both = Order(rules, 40, seats=3, seed=2, inject=injections(load(rules), "all"), every=2, faults=faults)
+    assert bench.watch(both, live=False).truths

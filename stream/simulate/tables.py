@@ -20,7 +20,7 @@ from stream.simulate.faults import FAULTS, Report, Slip
 from stream.simulate.faults.report import Told, spoil, spoil_once
 from stream.simulate.house import House, house
 from stream.simulate.mutations.registry import Needs, known, ways
-from stream.simulate.round import SHOE, Change, Felt, Happening, Round, Step
+from stream.simulate.round import SHOE, Change, Felt, Happening, Round
 from stream.simulate.truth import Truth, truth_of
 
 __all__ = ["Order", "Truth", "injections", "reports"]
@@ -144,7 +144,7 @@ class _Faults:
         self.after: list[tuple[str, Callable[[Round], Told | None]]] = []
 
     def deals(self, rnd: Round) -> Change | None:
-        """How a machine's error changes what is dealt, if one is made."""
+        """How a machine's error changes what is dealt, if one is made; in a lawful round only."""
         every = [(name, fault) for name, fault, rate in self.wanted if fault.deals and self.random.random() < rate]
         if self.beside:
             every.append((self.beside, FAULTS[self.beside]))
@@ -165,17 +165,6 @@ class _Faults:
         return self.told
 
 
-def _both(wrong: Change | None, device: Change | None) -> Change | None:
-    """What is done wrong on top of what a machine does."""
-    if wrong is None or device is None:
-        return wrong or device
-
-    def change(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
-        return wrong(r, device(r, steps))
-
-    return change
-
-
 def _dealt(felt: Felt, random: Random, name: str, way: str, number: int, faults: _Faults) -> Round:
     mutation, form = known(way) if way else (None, "")
     needs = mutation.needs if mutation else "any"
@@ -192,7 +181,8 @@ def _dealt(felt: Felt, random: Random, name: str, way: str, number: int, faults:
     change, felt.again, felt.keep = felt.again or (mutation.change if mutation else None), None, ()
     if mutation is not None and mutation.change is not None:
         rnd.loyal = set(random.sample(seats, min(2, len(seats))))
-    deal(rnd, _both(change, faults.deals(rnd)))
+    lawful = mutation is None and change is None  # two wrongs in one round could not be told apart
+    deal(rnd, faults.deals(rnd) if lawful else change)
     if mutation is not None and mutation.edit is not None:
         mutation.edit(rnd)
     rnd.happenings.sort(key=lambda h: h.ms)
