@@ -174,6 +174,12 @@ BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
         lambda t: t.replace('short = "17.8"\n', 'short = "17.8"\nends_round = ["17.8(z)"]\n'),
         r"code judges 17\.8\(z\), which is no atom",
     ),
+    "two complaints at once": (
+        lambda t: t.replace('id = "17.8(e)"\ncite = "(e)"', 'id = "17.8(e)"\ncite = "(f)"').replace(
+            'short = "17.8"\n', 'short = "17.8"\nlasting = ["x"]\n'
+        ),
+        r"atom 17\.8\(e\) cites \(f\), which is no paragraph[\s\S]*code judges x, which is no atom",
+    ),
     "a field that is none": (lambda t: t + ATOM + 'sense = ["draws"]\n', "sense"),
     "a sense that is none": (lambda t: t.replace('["draws"]', '["draw"]', 1), "draw"),
     "no TOML": (lambda t: t + "[[atom\n", "toml"),

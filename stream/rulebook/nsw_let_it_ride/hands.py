@@ -90,7 +90,7 @@ def hands_afterwards(f: Facts, h: Heard) -> Sequence[Finding]:
 
 def _wrong(f: Facts, h: Heard, seat: Position, follows: tuple[str, ...]) -> Finding:
     n = cards_at(f, seat)
-    unread = n < HAND and _unread(f)
+    unread = n < HAND and (_unread(f) or not f.placements)
     return Finding(
         atom="12.7", deciding=h, scope=Scope("hand", position=seat), positions=(seat,), follows=follows,
         cause="coverage" if unread else None, interpretations=("I-NSW-17",),

@@ -39,7 +39,8 @@ def _realised(f: Facts, since: Heard) -> Heard | None:
 def declared(f: Facts, x: Finding) -> Fulfilment:
     """12.1: realised before anybody handles cards, a misdeal is declared before the first decision or settlement."""
     hnd = first_handling(f)
-    known = _realised(f, x.deciding if hnd is None or x.deciding < hnd else f.placements[0])
+    dealt = next(iter(f.placements), x.deciding)  # where the layout was deaf, none may have been seen
+    known = _realised(f, x.deciding if hnd is None or x.deciding < hnd else dealt)
     if known is None or (hnd is not None and hnd < known):
         late = known is not None and hnd is not None and unsure(known, hnd)
         if late:
