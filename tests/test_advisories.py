@@ -44,6 +44,17 @@ LOGS = [
         id="and then remedied",
     ),
     pytest.param(
+        f"- {STUD} {GIVEN} beat:rack{{seq=3}} offline:rack{{seq=4}}\n{DEALT}\n- online:rack{{seq=9}}",
+        ["device_offline device_fault remedied device:rack"],
+        id="what it did not report while it was away is the same fault",
+    ),
+    pytest.param(
+        f"- {STUD} {GIVEN} beat:rack{{seq=3}} offline:rack{{seq=4}}\n{DEALT}\n"
+        "- online:rack{seq=5} beat:rack{seq=9}",
+        ["device_offline device_fault remedied device:rack", "sequence_gap device_fault final device:rack"],
+        id="what is missing after it was back is another",
+    ),
+    pytest.param(
         f"- open:no-such-rules {GIVEN}\n{DEALT}",
         ["rule_set_unknown advisory final table"],
         id="a rule set that is not held",

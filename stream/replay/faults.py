@@ -25,6 +25,8 @@ def faults(scene: Scene, conflicts: Sequence[Heard]) -> Iterator[Verdict]:
             continue  # told where it was noticed
         if i.code == "rebooted":
             continue  # no fault
+        if i.code == "sequence_gap" and _outage_of(scene, i):
+            continue  # one cause, one verdict: the outage tells what is missing
         if i.code == "sequence_gap":
             gaps.setdefault(i.device, []).append(i)
         else:
@@ -63,9 +65,22 @@ def _gap(scene: Scene, device: str, found: Sequence[Interruption]) -> Verdict:
     )
 
 
-def _missing(i: Interruption) -> str:
-    """The numbers that a gap leaves out."""
-    boot, last = i.noticed.boot, i.noticed.seq - 1
+def _outage_of(scene: Scene, gap: Interruption) -> bool:
+    """Whether a gap is what a device did not report while it was known to be away."""
+    return gap.begin is not None and any(
+        o.code == "device_offline"
+        and o.device == gap.device
+        and o.begin is not None
+        and o.end is not None
+        and (o.begin[:4], o.end[:4]) == (gap.begin[:4], gap.noticed[:4])
+        for o in scene.interruptions
+    )
+
+
+def _missing(i: Interruption, back: Heard | None = None) -> str:
+    """The numbers that are missing before an event: that which shows the gap, or with which the device is back."""
+    after = back or i.noticed
+    boot, last = after.boot, after.seq - 1
     first = i.begin.seq + 1 if i.begin is not None and i.begin.boot == boot else 0
     return f"{boot}:{first}" if first == last else f"{boot}:{first} to {boot}:{last}"
 
@@ -73,6 +88,8 @@ def _missing(i: Interruption) -> str:
 def _offline(scene: Scene, i: Interruption) -> Verdict:
     ended = [i.end] if i.end is not None else []
     begun = [i.begin] if i.begin is not None and i.begin[:4] != i.noticed[:4] else []
+    lost = i.begin is not None and i.end is not None and i.end.boot == i.begin.boot and i.end.seq > i.begin.seq + 1
+    missing = f" Missing, by its own numbers (boot:seq): {_missing(i, i.end)}." if lost else ""
     return notice(
         scene,
         kind="device_fault",
@@ -84,7 +101,7 @@ def _offline(scene: Scene, i: Interruption) -> Verdict:
         severity="minor",
         what="A device was not reporting.",
         expected="A device reports as long as the table is open.",
-        observed=f"{i.device} reported offline or fell silent" + (" and is back." if ended else "."),
+        observed=f"{i.device} reported offline or fell silent" + (" and is back." if ended else ".") + missing,
     )
 
 

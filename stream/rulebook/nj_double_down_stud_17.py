@@ -364,6 +364,8 @@ def double_window(f: Facts, h: Heard) -> Sequence[Finding]:
                 supporting=(ends,) if ends else (),
                 positions=(placed.seat,),
                 cause="order" if unknown else None,
+                absence=Absence("placements", f.round.when, h.when),
+                unless=(Absence("draws", f.round.when, h.when),),
                 observed=f"A double down wager was placed at {placed.seat} before all cards were dealt.",
             )
         ]

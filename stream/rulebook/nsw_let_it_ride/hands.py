@@ -52,6 +52,8 @@ def hands_when_handled(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.folding:
         return LAWFUL if f.complete_at is not None else f.wait()
+    if not f.placements and next(f.later(h, ev.CardPlaced), None) is None:
+        return LAWFUL  # the layout saw nothing of this round: its hands can't be asked about
     if f.complete_at is None and next(f.later(h, ev.CardDrawn), None) is not None and _dealing_on(f, h):
         return LAWFUL  # the deal goes on; each later card is looked at as it comes
     still, follows = _governed(f, h)
@@ -90,7 +92,7 @@ def hands_afterwards(f: Facts, h: Heard) -> Sequence[Finding]:
 
 def _wrong(f: Facts, h: Heard, seat: Position, follows: tuple[str, ...]) -> Finding:
     n = cards_at(f, seat)
-    unread = n < HAND and (_unread(f) or not f.placements)
+    unread = n < HAND and _unread(f)
     return Finding(
         atom="12.7", deciding=h, scope=Scope("hand", position=seat), positions=(seat,), follows=follows,
         cause="coverage" if unread else None, interpretations=("I-NSW-17",),
