@@ -65,6 +65,7 @@ def _away(f: Facts, h: Heard, seat: Seat, area: str) -> Finding:
         supporting=(f.absent[seat], *((seen,) if seen else ())),
         scope=Scope("hand", position=seat), positions=(seat,), interpretations=("I-NSW-view",),
         cause="order" if near else None, absence=None if seen is not None else Absence("viewing", begin, h.when),
+        unless=(Absence("decisions", begin, h.when), Absence("presence", f.absent[seat].when, h.when)),
         observed=f"{said}, and {'had' if seen is not None else 'had not'} looked at the cards.",
     )  # fmt: skip
 

@@ -47,7 +47,16 @@ def _early(f: Facts, h: Heard, e: ev.CardPlaced | ev.CardTurned, undecided: list
     return Finding(
         atom=which, deciding=h, observed=said, cause="actor" if by == "unknown" else cause, interpretations=reading,
         absence=Absence("decisions", since, h.when) if which == "12.6-b" else None,
+        unless=_play_unseen(f, h) if which == "12.6-a" else (),
     )  # fmt: skip
+
+
+def _play_unseen(f: Facts, h: Heard) -> tuple[Absence, ...]:
+    """Once all cards are dealt, the players' whole play may be what was not read."""
+    if f.complete_at is None:
+        return ()
+    since = f.round.when if f.round else h.when
+    return (Absence("handling", since, h.when), Absence("decisions", since, h.when))
 
 
 def _governs(f: Facts, hands: list[Seat], handled: set[Seat]) -> tuple[str, Cause | None, tuple[str, ...]]:
