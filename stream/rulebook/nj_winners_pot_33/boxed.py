@@ -1,4 +1,4 @@
-"""33.12(b): cards found face up in the shoe or the deck."""
+"""33.12(b): boxed cards, which lie the wrong way round in the source."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from stream.rulebook.nj_winners_pot_33.registry import checks, duties
 
 @checks.on(ev.CardDrawn, ev.CardSeen, atoms=["33.12(b)-1", "33.12(b)-2", "33.12(b)-3"])
 def boxed(f: Facts, h: Heard) -> Sequence[Finding]:
-    """(b): a card face up in the shoe or the deck: one, more than one, or found after the last card."""
+    """(b): boxed cards: one, more than one, or found after the last card."""
     if not f.boxed or f.boxed[-1] is not h or f.first_draw is None:
         return LAWFUL
     if f.folding:
