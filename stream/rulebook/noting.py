@@ -58,8 +58,8 @@ def _drawn(f: "Facts", h: Heard[ev.CardDrawn], e: ev.CardDrawn) -> None:
         f.dealt_from = f.loads.get(e.source)
         if f.chosen is None and f.holding is not None:
             f.chosen = f.holding.event.hand
-        if f.button is not None:
-            _give_turn(f, f.button)
+        if not f.placements:
+            _give_turn(f)
     if e.source != f.source:
         f.source = e.source
         _dealt_from(f, h, e.source)
@@ -73,8 +73,11 @@ def _drawn(f: "Facts", h: Heard[ev.CardDrawn], e: ev.CardDrawn) -> None:
     f.last_draw = max(f.last_draw, e.draw)
 
 
-def _give_turn(f: "Facts", button: ButtonPlace) -> None:
+def _give_turn(f: "Facts") -> None:
     """Whose the button is in this round: where it stands, or once by fiction where it should."""
+    button = f.button
+    if button is None:
+        return
     f.button_then = button
     due = successor(f.turn, f.staked("ante")) if f.turn is not None else button
     if button == due or f.missed:
@@ -95,6 +98,8 @@ def _dealt_from(f: "Facts", h: Heard, source: Source) -> None:
 
 
 def _placed(f: "Facts", h: Heard[ev.CardPlaced], e: ev.CardPlaced) -> None:
+    if f.first_draw is None and not f.placements:
+        _give_turn(f)  # the source was not seen, and the round is dealt all the same
     if e.draw is None or e.draw not in f.placed:
         f.placements.append(h)
     else:
