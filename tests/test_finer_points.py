@@ -47,6 +47,23 @@ LOGS = [
         ["round_not_followed advisory final round"],
         id="where the layout was deaf for a round, no hand of it is said to have been short",
     ),
+    pytest.param(
+        f"- open:nj-double-cross-25 {SHUFFLED}\n"
+        f"S1$ante:10 nmb S1=??v S1=??v D=??v D=??v * {CROSS} stub- stub:41",
+        ["25.7(c)3 breach final hand:C", "25.7(e)2-d irregularity open round"],
+        id="a burned card is known to lie where it is burned, when the stub is counted",
+    ),
+    pytest.param(
+        f"- open:nj-double-cross-25 {SHUFFLED}\n"
+        f"S1$ante:10 nmb S1=??v S1=??v D=??v D=??v {CROSS} +10 back10 stub- stub:42",
+        ["25.7(e)2-d irregularity open round"],
+        id="a card that went back into the shoe is counted with the stub",
+    ),
+    pytest.param(
+        f"- open:nj-winners-pot-33 btn:D {SHUFFLED}\nS1$ante:10 nmb S1=??v D=??v +3! misdeal +4! #S1=1 #D=1 .",
+        ["33.12(b)-1 irregularity moot round", "33.12(b)-2 irregularity open round"],
+        id="a misdeal that was called at the first boxed card stands for the second",
+    ),
 ]  # fmt: skip
 
 

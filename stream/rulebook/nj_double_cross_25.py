@@ -433,8 +433,8 @@ def count_is_right(f: Facts, h: Heard) -> Sequence[Finding]:
     if f.source != "manual_shoe" or f.first_draw is None or "miscounted" in f.deck_doubts:
         return LAWFUL
     if f.folding:
-        ok = f.deck is not None and f.complete_at is not None and counted.count + f.last_draw == f.size_of(f.deck)
-        return LAWFUL if ok else f.wait()
+        whole = f.deck is not None and counted.count + f.last_draw == f.size_of(f.deck)
+        return LAWFUL if whole and f.complete_at is not None and not f.returned else f.wait()
     again = next(f.later(h, ev.StubCounted), None)
     reading = () if again is None and len(f.counts) == 1 else ("I-25-recount",)
     racked = next(f.later(h, ev.StubDiscarded), None)
