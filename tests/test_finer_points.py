@@ -64,6 +64,24 @@ LOGS = [
         ["33.12(b)-1 irregularity moot round", "33.12(b)-2 irregularity open round"],
         id="a misdeal that was called at the first boxed card stands for the second",
     ),
+    pytest.param(
+        f"- open:nj-winners-pot-33 btn:D {SHUFFLED}\n"
+        "S1$ante:10 S5$ante:10 nmb S1=2d^ S5=5c^ D=??v S1=3d^ S5=6c^ D=??v dead:S5 "
+        "take:S1=2 #S1=2 S1$ante=returned:10 take:S5=2 #S5=2 S5$ante=returned:10 .",
+        [
+            "33.12(a)-1 irregularity moot hand:S1",
+            "33.12(a)-1 irregularity moot hand:S5",
+            "33.12(a)-2 irregularity breached hand:S1",
+            "33.12(a)-2 irregularity remedied hand:S5",
+        ],
+        id="a call names one hand: the other exposed hand was never called dead",
+    ),
+    pytest.param(
+        f"- open:nj-winners-pot-33 btn:D {SHUFFLED}\n"
+        "S1$ante:10 nmb S1.3=2c^ D=??v S1.2=??v D=??v S1.1=??v D=9h^ S1:check bet",
+        ["33.12(a)-1 irregularity remedied hand:S1"],
+        id="the first card dealt is a hole card wherever in the hand it lies",
+    ),
 ]  # fmt: skip
 
 
