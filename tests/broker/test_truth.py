@@ -24,6 +24,7 @@ RULES = "nj-double-down-stud-17"
 EVENTS = int(os.environ.get("MISDEAL_TEST_EVENTS", "100000"))
 TABLES = 20
 EVENTS_A_ROUND = 54  # at least
+HOLD_MS = 2000
 
 
 def simulated(inject: tuple[tuple[str, str], ...]) -> tuple[list[Line], dict[str, Truth]]:
@@ -51,10 +52,11 @@ def produce(site: Site, lines: list[Line]) -> None:
 
 async def drained(site: Site) -> None:
     """A worker that reads everything and ends."""
-    worker = site.worker(MISDEAL_HOLD_MS="2000")
+    worker = site.worker(MISDEAL_HOLD_MS=str(HOLD_MS))
     # What is left at last belongs to open rounds; it is written down, and committed, within ten seconds.
     while await site.lag() and worker.alive:
         await asyncio.sleep(1)
+    await asyncio.sleep(2 * HOLD_MS / 1000)  # what it has read it may hold back so long, and ends without saying it
     assert worker.alive, worker.said()
     assert await worker.terminate() == 0
 
