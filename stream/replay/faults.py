@@ -284,11 +284,11 @@ def deck_faults(scene: Scene, s: Setup, f: Facts) -> Iterator[Verdict]:
 
 def _not_spoken_of(s: Setup, f: Facts) -> bool:
     """Whether the atoms on decks leave this one out, and no reshuffle that another paragraph ordered is missing."""
-    deck = f.decks.get(f.deck) if f.deck else None
-    if deck is None or deck.voided or f.dealt_from is None:
+    load = f.dealt_from
+    if load is None or load.owed:
         return False
-    words = (f.dealt_from.heard.event.into, f"{deck.method} shuffle")
-    return not set(words).isdisjoint(s.law.rules.decks_spared)
+    spared = s.law.rules.decks_spared
+    return load.heard.event.into in spared or (load.by_hand and "hand shuffle" in spared)
 
 
 def advised(scene: Scene, advice: Iterable[Advice]) -> Iterator[Verdict]:

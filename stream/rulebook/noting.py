@@ -294,7 +294,8 @@ def _deck_loaded(f: "Facts", h: Heard[ev.DeckLoaded], e: ev.DeckLoaded) -> None:
     for where in [w for w, load in f.loads.items() if load.deck == e.deck]:
         del f.loads[where]  # a load elsewhere implies that it was taken out
     deck = f.decks.get(e.deck, DeckFacts())
-    f.loads[e.into] = Load(e.deck, h, "none" if deck.dealt else deck.state, deck.mode == "sort")
+    state = "none" if deck.dealt else deck.state
+    f.loads[e.into] = Load(e.deck, h, state, deck.mode == "sort", deck.method == "hand", deck.voided)
     if e.asset is not None:
         f.assets[e.into] = e.asset
 

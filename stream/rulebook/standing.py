@@ -66,6 +66,8 @@ class Load(Struct, frozen=True):
     heard: Heard[ev.DeckLoaded]
     shuffle: ShuffleState
     sorted: bool = False  # its last cycle put it in order instead of shuffling it
+    by_hand: bool = False  # its last shuffle was by hand
+    owed: bool = False  # a round of it had been void, and it had not been shuffled since
 
 
 class Standing(Struct, frozen=True):
