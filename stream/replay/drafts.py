@@ -1,8 +1,8 @@
 """From findings to verdicts: one for each atom and scope, with its evidence, its deal line and its digest."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct, to_builtins
 
@@ -131,7 +131,7 @@ def _verdict(scene: Scene, setup: Setup, atom: Atom, group: list[Finding], fulfi
         video=video([h for h, _ in events]),
         at=from_micros(first.deciding.at),
         reason=duty.reason if duty else None,
-        digest=digest(shown, events, rules.id, rules.edition, setup.settings),
+        digest=digest(_masked(shown, events), rules.id, rules.edition, setup.settings),
     )
 
 
@@ -221,16 +221,19 @@ def video(events: Sequence[Heard]) -> Video:
     return Video(from_micros(min(times) - VIDEO_MARGIN), from_micros(max(times) + VIDEO_MARGIN))
 
 
+def _masked(shown: Shown, events: Iterable[tuple[Heard, str]]) -> Iterator[tuple[dict[str, Any], str]]:
+    return ((full(shown.mask(h.event)), role) for h, role in events)
+
+
 def digest(
-    shown: Shown,
-    events: Sequence[tuple[Heard, str]],
+    evidence: Iterable[tuple[dict[str, Any], str]],
     rules: str | None,
     edition: str | None,
     settings: object,
 ) -> str:
-    """SHA-256 over the masked evidence in canonical form, the rule set and the settings."""
+    """SHA-256 over evidence (events in canonical form and their roles), the rule set and the settings."""
     plain = {
-        "evidence": [{"event": full(shown.mask(h.event)), "role": role} for h, role in events],
+        "evidence": [{"event": event, "role": role} for event, role in evidence],
         "rules": rules,
         "edition": edition,
         "settings": settings,
@@ -289,5 +292,5 @@ def notice(
         affected=affected or Affected(),
         video=video([h for h, _ in events]),
         at=from_micros(deciding.at),
-        digest=digest(shown, events, rules_id, edition, setup.settings if setup else {}),
+        digest=digest(_masked(shown, events), rules_id, edition, setup.settings if setup else {}),
     )

@@ -18,6 +18,7 @@ from stream.deal.verdicts import EvidenceRole, Verdict, body
 from stream.deal.wire import canonical, full
 from stream.deal.words import Setting
 from stream.replay.carry import Carry, Interruption
+from stream.replay.drafts import digest
 from stream.replay.fold import setup
 from stream.replay.segment import Key, Segment
 from stream.replay.table import Table
@@ -142,24 +143,15 @@ def evidence(on: Basis, verdict: Verdict) -> Unmasked:
         rules=verdict.rules,
         edition=verdict.edition,
         settings=settings,
-        digest=digest(told, verdict.rules, verdict.edition, settings) if len(told) == len(on.found) else None,
+        digest=digest(((t.event, t.role) for t in told), verdict.rules, verdict.edition, settings)
+        if len(told) == len(on.found)
+        else None,
         evidence=told,
         deal=brief(h.event for h in on.until),
         dealer=on.dealer,
         extent=on.extent,
         telemetry=tuple(full(h.event) for h in on.heard),
     )
-
-
-def digest(told: Iterable[Told], rules: str | None, edition: str | None, settings: object) -> str:
-    """SHA-256 as of a verdict's `digest`, but over the evidence with every card named."""
-    plain = {
-        "evidence": [{"event": t.event, "role": t.role} for t in told],
-        "rules": rules,
-        "edition": edition,
-        "settings": settings,
-    }
-    return sha256(canonical(plain)).hexdigest()
 
 
 def _until(view: View, deciding: Heard) -> list[Heard]:

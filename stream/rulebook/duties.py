@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from stream.deal import events as ev
-from stream.deal.words import Position, Seat, Sense, Source
+from stream.deal.words import Position, Sense, Source
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard
 
@@ -53,6 +53,11 @@ def voids(
     return None
 
 
+def called_off(f: "Facts", x: Finding) -> Heard[ev.Announced] | None:
+    """The call that ended the round: the first after a finding, else the first before it."""
+    return voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
+
+
 def over_reaction(f: "Facts", after: Heard, hand: Position | None) -> Heard | None:
     """The call by which a round (or this hand) was given up, where nothing that ends a round had come before."""
     for h in f.later(after, ev.Announced):
@@ -91,21 +96,6 @@ def given_back(f: "Facts", after: Heard, seat: Position | None = None) -> tuple[
         if back and (seat is None or e.seat == seat):
             out.append(h)
     return tuple(out)
-
-
-def staked_areas(f: "Facts", seat: Seat) -> set[str]:
-    """The areas on which a seat has had a wager."""
-    return {a for (s, a), w in f.wagers.items() if s == seat}
-
-
-def dealt_after(f: "Facts", after: Heard) -> Heard | None:
-    """The first card placed after a moment."""
-    return next(f.later(after, ev.CardPlaced), None)
-
-
-def drawn_after(f: "Facts", after: Heard) -> Heard | None:
-    """The first card drawn after a moment."""
-    return next(f.later(after, ev.CardDrawn), None)
 
 
 OPEN: Final = Fulfilment(outcome="open")
@@ -202,3 +192,12 @@ def went_on(x: Finding, by: Heard, said: str, sense: Sense) -> Fulfilment:
 def remedied(*by: Heard, said: str) -> Fulfilment:
     """What was ordered was done."""
     return Fulfilment(outcome="remedied", by=by, said=said)
+
+
+def kept_going(f: "Facts", x: Finding) -> Fulfilment | None:
+    """Nothing may stop the round: it is voided, or its wagers are won or lost; None while neither was seen."""
+    void = over_reaction(f, x.deciding, None)
+    if void is not None:
+        return breached(void, "The round was voided.")
+    settled = won_or_lost(settlements(f, x.deciding))
+    return remedied(settled, said="The wagers were settled.") if settled is not None else None

@@ -242,9 +242,17 @@ class Facts:
         """The seats with chips on any of these areas now, S1 first."""
         return tuple(sorted({s for (s, a), w in self.wagers.items() if a in areas and w.amount > 0}))
 
+    def unsettled(self, seat: Position | None = None) -> bool:
+        """Whether a wager (of this seat) lies on the table and is not settled."""
+        return any(seat in (None, s) and w.amount > 0 and not w.settled for (s, _), w in self.wagers.items())
+
     def all_settled(self) -> bool:
         """Whether every wager placed has ended, and at least one was settled."""
-        return bool(self.settled) and all(w.settled or w.amount <= 0 for w in self.wagers.values())
+        return bool(self.settled) and not self.unsettled()
+
+    def nothing_placed(self, moment: Heard) -> bool:
+        """Whether no card was seen to be placed in this round, up to a moment or after it."""
+        return not self.placements and next(self.later(moment, ev.CardPlaced), None) is None
 
     def accounted(self) -> set[int]:
         """The draws that are known to have gone elsewhere than to the layout."""

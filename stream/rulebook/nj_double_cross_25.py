@@ -15,17 +15,16 @@ from stream.deal.words import Position, Seat, Sense, Setting
 from stream.rulebook.checks import LAWFUL, Checks, FirstDraw
 from stream.rulebook.duties import (
     OPEN,
-    ROUND_ENDS,
     Duties,
     Duty,
     breached,
+    called_off,
     given_back,
     next_draw_of,
     onward,
     remedied,
     settlements,
     undone,
-    voids,
     won_or_lost,
 )
 from stream.rulebook.facts import Facts
@@ -482,9 +481,9 @@ def hands_void(f: Facts, x: Finding) -> Fulfilment:
     lost = won_or_lost(settlements(f, x.deciding))
     if lost is not None:
         return breached(lost, "A wager was paid or collected.")
-    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
+    void = called_off(f, x)
     back = given_back(f, x.deciding)
-    left = [w for w in f.wagers.values() if w.amount > 0 and not w.settled]
+    left = f.unsettled()
     if (void is not None or back) and not left:
         return remedied(*([void] if void else []), *back, said="All hands were void.")
     if void is not None:
@@ -503,8 +502,7 @@ def void_and_off_the_table(f: Facts, x: Finding) -> Fulfilment:
             continue
         if isinstance(h.event, ev.DeckLoaded):
             return breached(h, "The deck was loaded again.")
-        left = [w for w in f.wagers.values() if w.amount > 0 and not w.settled]
-        return OPEN if left else remedied(h, said="All hands were void and the deck left the table.")
+        return OPEN if f.unsettled() else remedied(h, said="All hands were void and the deck left the table.")
     return OPEN
 
 

@@ -37,7 +37,7 @@ def _round_closed(f: "Facts", h: Heard[ev.RoundClosed], _e: ev.RoundClosed) -> N
         return
     f.closed = h
     f.orders = tuple(o for o in f.orders if o.event.order != "play_first")
-    deck = f.dealt_from.deck if f.dealt_from else None
+    deck = f.deck
     if deck is not None and isinstance(f.round.event, ev.RoundOpened):
         facts = f.decks.get(deck, DeckFacts())
         f.decks[deck] = replace(facts, tally=_tallied(f, facts.tally, f.round.event.round))

@@ -6,7 +6,14 @@ from stream.deal import events as ev
 from stream.deal.verdicts import Cause
 from stream.deal.words import Sense
 from stream.rulebook.checks import LAWFUL
-from stream.rulebook.duties import OPEN, breached, given_back, over_reaction, remedied, settlements, won_or_lost
+from stream.rulebook.duties import (
+    OPEN,
+    breached,
+    given_back,
+    kept_going,
+    over_reaction,
+    remedied,
+)
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
@@ -101,12 +108,9 @@ def all_void_and_reshuffled(f: Facts, x: Finding) -> Fulfilment:
 @duties.of("33.12(b)-3")
 def settled_all_the_same(f: Facts, x: Finding) -> Fulfilment:
     """(b): found after the last card, it changes nothing: the wagers are settled."""
-    void = over_reaction(f, x.deciding, None)
-    if void is not None:
-        return breached(void, "The round was voided.")
-    settled = won_or_lost(settlements(f, x.deciding))
-    if settled is not None:
-        return remedied(settled, said="The wagers were settled.")
+    done = kept_going(f, x)
+    if done is not None:
+        return done
     if f.closed is not None:
         back = given_back(f, x.deciding)
         if back:

@@ -36,7 +36,7 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.folding:
         return f.wait()
-    if not f.steps or (not f.placements and next(f.later(h, ev.CardPlaced), None) is None):
+    if not f.steps or f.nothing_placed(h):
         return LAWFUL  # a deal that could not be followed does not say what is due
     if e.draw not in f.steps and any(p.event.draw == e.draw for p in f.later(h, ev.CardPlaced, ev.CardBurned)):
         return LAWFUL  # a card too many at a hand, or in the rack, is judged there

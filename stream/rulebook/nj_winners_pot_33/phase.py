@@ -4,11 +4,11 @@ from stream.deal import events as ev
 from stream.rulebook.duties import (
     ROUND_ENDS,
     breached,
+    called_off,
     given_back,
     reshuffle,
     settlements,
     undone,
-    voids,
     went_on,
     won_or_lost,
 )
@@ -45,7 +45,7 @@ def only_moved(f: Facts, p: Heard[ev.CardPlaced]) -> bool:
 
 def ended_and_reshuffled(f: Facts, x: Finding, *, goes_on: tuple[type[ev.AnyEvent], ...]) -> Fulfilment:
     """The round is ended before anything shows that it goes on, every wager goes back, the deck is shuffled."""
-    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
+    void = called_off(f, x)
     moved = {h[1:4] for h in f.later(x.deciding, ev.CardPlaced) if only_moved(f, h)}
     on = next((h for h in f.after(x.deciding) if isinstance(h.event, goes_on) and h[1:4] not in moved), None)
     if on is not None and (void is None or on < void):

@@ -10,7 +10,7 @@ from stream.rulebook.duties import OPEN, breached, given_back, remedied, settlem
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
-from stream.rulebook.nsw_let_it_ride.asked import decides_on, has_stake, round_over, still_in_play
+from stream.rulebook.nsw_let_it_ride.asked import decides_on, round_over, still_in_play
 from stream.rulebook.nsw_let_it_ride.deal import AREAS, COMMUNITY
 from stream.rulebook.nsw_let_it_ride.registry import checks, duties
 from stream.rulebook.nsw_let_it_ride.wagers import amounts_of, complies
@@ -46,7 +46,7 @@ def _missed(f: Facts, h: Heard, seat: Seat, area: str) -> bool:
     """Whether an absent player has a hand in play and a decision on this area outstanding."""
     if area not in AREAS[:2] or seat not in still_in_play(f) or f.complete_at is None:
         return False
-    if not has_stake(f, seat) and not isinstance(h.event, ev.WagerSettled | ev.WagerRemoved):
+    if not f.unsettled(seat) and not isinstance(h.event, ev.WagerSettled | ev.WagerRemoved):
         return False
     decided = any(d.event.seat == seat and decides_on(d, int(area)) for d in f.decisions)
     return not decided and f.absent[seat] < h and complies(f, amounts_of(f, seat))
@@ -80,7 +80,7 @@ def void_and_returned(f: Facts, x: Finding) -> Fulfilment:
     if lost is not None:
         return breached(lost, "A wager of that hand was paid or collected.")
     back = given_back(f, x.deciding, hand)
-    left = any(s == hand and w.amount > 0 and not w.settled for (s, _), w in f.wagers.items())
+    left = f.unsettled(hand)
     return remedied(*back, said="Its wagers were returned.") if back and not left else OPEN
 
 
@@ -99,7 +99,7 @@ def rides(f: Facts, x: Finding) -> Fulfilment:
         if returned and not lawful:
             return breached(h, "A wager that was to ride was given back.")
     won = won_or_lost(settlements(f, x.deciding, seat=hand))
-    left = any(s == hand and w.amount > 0 and not w.settled for (s, _), w in f.wagers.items())
+    left = f.unsettled(hand)
     return remedied(won, said="The wagers rode and were settled.") if won is not None and not left else OPEN
 
 

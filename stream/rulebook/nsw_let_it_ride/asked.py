@@ -6,11 +6,11 @@ from stream.deal.words import Position, Seat
 from stream.rulebook.duties import (
     ROUND_ENDS,
     breached,
+    called_off,
     given_back,
     remedied,
     settlements,
     undone,
-    voids,
     won_or_lost,
 )
 from stream.rulebook.facts import Facts
@@ -69,24 +69,19 @@ def cards_at(f: Facts, position: Position) -> int:
     return f.counted(position) - sum(t.event.count for t in f.takes if t.event.position == position)
 
 
-def all_given_back(f: Facts) -> bool:
-    """Whether no wager is left on the table."""
-    return all(w.settled or w.amount <= 0 for w in f.wagers.values())
-
-
 def misdeal_declared(f: Facts, x: Finding) -> Fulfilment:
     """A misdeal: declared, every wager given back, and nothing won or lost (12.4)."""
     lost = won_or_lost(settlements(f, x.deciding))
     if lost is not None:
         return breached(lost, "A wager was paid or collected.")
-    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
+    void = called_off(f, x)
     back = given_back(f, x.deciding)
     if void is None:
         return undone(f, x, "The round was closed and no misdeal was declared.", "announcements", "settlement")
     on = next(f.later(void, ev.PlayerDecided, ev.CardDrawn), None)
     if on is not None:
         return breached(on, "The round went on after the misdeal was declared.")
-    if all_given_back(f) and back:
+    if not f.unsettled() and back:
         return remedied(void, *back, said="A misdeal was declared and the wagers were given back.")
     return undone(f, x, "The round was closed and not every wager had been given back.", "settlement")
 
@@ -95,8 +90,3 @@ def decides_on(d: Heard, area: int) -> bool:
     """Whether a decision is one on an area: to let its wager ride, or to take it back."""
     e = d.event
     return isinstance(e, ev.PlayerDecided) and e.area in (None, str(area)) and e.act in ("ride", "retrieve")
-
-
-def has_stake(f: Facts, seat: Seat) -> bool:
-    """Whether a player has a wager that is not settled."""
-    return any(s == seat and w.amount > 0 and not w.settled for (s, _), w in f.wagers.items())

@@ -6,11 +6,17 @@ from stream.deal import events as ev
 from stream.deal.verdicts import Cause
 from stream.deal.words import Seat
 from stream.rulebook.checks import LAWFUL
-from stream.rulebook.duties import OPEN, breached, given_back, over_reaction, remedied, settlements, won_or_lost
+from stream.rulebook.duties import (
+    OPEN,
+    breached,
+    given_back,
+    kept_going,
+    remedied,
+)
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
-from stream.rulebook.nsw_let_it_ride.asked import cards_at, decides_on, has_stake, round_over, still_in_play
+from stream.rulebook.nsw_let_it_ride.asked import cards_at, decides_on, round_over, still_in_play
 from stream.rulebook.nsw_let_it_ride.deal import COMMUNITY
 from stream.rulebook.nsw_let_it_ride.registry import checks, duties
 
@@ -80,19 +86,16 @@ def _undecided(f: Facts, area: int) -> list[Seat]:
     void = {v.event.position for v in f.voids}
     return [
         s for s in still_in_play(f)
-        if s not in done and s not in void and s not in f.absent and cards_at(f, s) > 0 and has_stake(f, s)
+        if s not in done and s not in void and s not in f.absent and cards_at(f, s) > 0 and f.unsettled(s)
     ]  # fmt: skip
 
 
 @duties.of("12.6-b")
 def play_continues(f: Facts, x: Finding) -> Fulfilment:
     """12.6: once the players have handled their cards an exposed community card stops nothing."""
-    void = over_reaction(f, x.deciding, None)
-    if void is not None:
-        return breached(void, "The round was voided.")
-    settled = won_or_lost(settlements(f, x.deciding))
-    if settled is not None:
-        return remedied(settled, said="The wagers were settled.")
+    done = kept_going(f, x)
+    if done is not None:
+        return done
     if f.closed is not None and f.ending is None:
         back = given_back(f, x.deciding)
         return breached(back[0], "The wagers were given back.") if back else remedied(f.closed, said="Play went on.")

@@ -52,7 +52,7 @@ def hands_when_handled(f: Facts, h: Heard) -> Sequence[Finding]:
         return LAWFUL
     if f.folding:
         return LAWFUL if f.complete_at is not None else f.wait()
-    if not f.placements and next(f.later(h, ev.CardPlaced), None) is None:
+    if f.nothing_placed(h):
         return LAWFUL  # the layout saw nothing of this round: its hands can't be asked about
     if f.complete_at is None and next(f.later(h, ev.CardDrawn), None) is not None and _dealing_on(f, h):
         return LAWFUL  # the deal goes on; each later card is looked at as it comes
@@ -126,7 +126,7 @@ def hand_void(f: Facts, x: Finding) -> Fulfilment:
     if lost is not None:
         return breached(lost, "A wager of that hand was paid or collected.")
     back = given_back(f, x.deciding, hand)
-    left = any(s == hand and w.amount > 0 and not w.settled for (s, _), w in f.wagers.items())
+    left = f.unsettled(hand)
     return remedied(*back, said="Its wagers were given back.") if back and not left else OPEN
 
 

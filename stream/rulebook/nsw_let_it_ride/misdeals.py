@@ -6,11 +6,11 @@ from stream.rulebook.duties import (
     OPEN,
     ROUND_ENDS,
     breached,
+    called_off,
     given_back,
     remedied,
     settlements,
     undone,
-    voids,
     went_on,
     won_or_lost,
 )
@@ -19,7 +19,6 @@ from stream.rulebook.findings import Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.nsw_let_it_ride.asked import (
     acknowledged,
-    all_given_back,
     first_handling,
     misdeal_declared,
     next_decision,
@@ -51,7 +50,7 @@ def declared(f: Facts, x: Finding) -> Fulfilment:
         return OPEN
     if hnd is not None and unsure(known, hnd):
         return Fulfilment(outcome="open", by=(known, hnd), cause="order")
-    void = voids(f, x.deciding) or next((v for v in f.voids if v.event.what in ROUND_ENDS), None)
+    void = called_off(f, x)
     on = next_decision(f, known)
     if on is not None and (void is None or on < void):
         return went_on(x, on, "The dealer knew it and play went on without a misdeal.", "announcements")
@@ -78,6 +77,6 @@ def wagers_void(f: Facts, x: Finding) -> Fulfilment:
     if on is not None:
         return breached(on, "The round went on.")
     back = given_back(f, x.deciding)
-    if all_given_back(f):
+    if not f.unsettled():
         return remedied(*back, said="The wagers were given back.")
     return undone(f, x, "Not every wager was given back.", "settlement")

@@ -137,7 +137,7 @@ def folded(f: Facts, x: Finding) -> Fulfilment:
         return breached(lost, "A wager was kept.")
     taken = next((t for t in f.takes if t > x.deciding and t.event.position == seat), None)
     back = given_back(f, x.deciding, seat)
-    left = any(s == seat and w.amount > 0 and not w.settled for (s, _), w in f.wagers.items())
+    left = f.unsettled(seat)
     end = next_decision(f, x.deciding, but=seat)
     done = max([*back, taken], default=None) if taken is not None and back and not left else None
     if done is not None and taken is not None and (end is None or done < end):

@@ -1,6 +1,6 @@
 """What players can do wrong at Let It Ride: wagers that do not comply, directions not followed, and absence."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from stream.deal import events as ev
 from stream.deal.words import Seat
@@ -38,15 +38,21 @@ def _correct(r: Round, seat: Seat) -> None:
     wager(r, seat, "$", lacks if r.form == "remedied" else lacks - 1)
 
 
+def _asked(r: Round, steps: Iterator[Step], seat: Seat, answer: Callable[[], None] = lambda: None) -> Iterator[Step]:
+    """A player whose wager is short is asked to correct it before the cards are handled, and answers."""
+    for step in _one_short(r, steps, seat):
+        if isinstance(step, Close):
+            _request(r, seat)
+            answer()
+        yield step
+
+
 @changed()
 def wager_short_ignored(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """A player who is asked to correct a wager does nothing."""
     seat = a_seat(r)
     r.tell(f"player:{seat}", seat)
-    for step in _one_short(r, steps, seat):
-        if isinstance(step, Close):
-            _request(r, seat)
-        yield step
+    yield from _asked(r, steps, seat)
 
 
 @changed("breached", "remedied")
@@ -54,11 +60,7 @@ def wager_corrected(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """A player who is asked to correct a wager does so, rightly or not."""
     seat = a_seat(r)
     r.tell(f"player:{seat}", seat)
-    for step in _one_short(r, steps, seat):
-        if isinstance(step, Close):
-            _request(r, seat)
-            _correct(r, seat)
-        yield step
+    yield from _asked(r, steps, seat, lambda: _correct(r, seat))
 
 
 @changed("breached", "remedied")
@@ -66,15 +68,15 @@ def wager_folded(r: Round, steps: Iterator[Step]) -> Iterator[Step]:
     """A player who is asked to correct a wager folds; the wager is given back, or kept."""
     seat = a_seat(r)
     r.tell(f"hand:{seat}", seat)
-    for step in _one_short(r, steps, seat):
-        if isinstance(step, Close):
-            _request(r, seat)
-            decided(r, seat, "fold")
-            dealer.out(r, seat)
-            dealer.take(r, seat)
-            for area in _AREAS:
-                dealer.pay(r, seat, area, "returned" if r.form == "remedied" else "collected")
-        yield step
+
+    def fold() -> None:
+        decided(r, seat, "fold")
+        dealer.out(r, seat)
+        dealer.take(r, seat)
+        for area in _AREAS:
+            dealer.pay(r, seat, area, "returned" if r.form == "remedied" else "collected")
+
+    yield from _asked(r, steps, seat, fold)
 
 
 @changed("breached", "remedied")
