@@ -275,7 +275,7 @@ def judged_live(rules: str, events: Sequence[ev.AnyEvent], step: int, restart: i
         for k, event in enumerate(events[i : i + step], i):
             docket.hear(SOURCES[0], k, event, k, float(i))
         docket.review(float(i))
-        for name, pending in docket.due(Holds(0, 0), float(i), behind=False):
+        for name, pending in docket.due(Holds(0, 0, 0), float(i), behind=False):
             issue = docket.issue(name, pending, 1)
             known = revisions.setdefault((name, issue.revision), issue.body)
             assert known == issue.body, "one revision with two bodies"
@@ -306,13 +306,13 @@ def test_what_was_published_by_another_is_told_again() -> None:
     for k, event in enumerate(dealt(f"@a {LATE}")):
         docket.hear(SOURCES[0], k, event, k, 0.0)
     docket.review(0.0)
-    ((name, pending),) = docket.due(Holds(0, 0), 0.0, behind=False)
+    ((name, pending),) = docket.due(Holds(0, 0, 0), 0.0, behind=False)
     first = docket.issue(name, pending, 4)
     assert first.alert
     docket.published[name].proof = ""
     docket.table.touched.add(docket.table.segments[-1].name)
     docket.review(0.0)
-    ((name, pending),) = docket.due(Holds(0, 0), 0.0, behind=False)
+    ((name, pending),) = docket.due(Holds(0, 0, 0), 0.0, behind=False)
     again = docket.issue(name, pending, 5)
     assert not again.alert
     assert (again.revision, again.evidence) == (first.revision, first.evidence)

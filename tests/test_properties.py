@@ -183,7 +183,7 @@ def _disputed(log: Sequence[ev.AnyEvent]) -> Iterator[tuple[int, list[Verdict]]]
         for n, h in enumerate(piece, 1):
             fold.step(h)
             if fold.clean and not fold.watch.found:
-                found = judge(h.event.table, carry, opened, piece[:n])
+                found = judge(h.event.table, carry, opened, piece[:n]).verdicts
                 if found:
                     yield n, found
         carry = fold.carry()

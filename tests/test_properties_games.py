@@ -19,6 +19,7 @@ from stream.deal import events as ev
 from stream.deal.verdicts import Verdict, body
 from stream.replay.carry import Alive, Interruption
 from stream.replay.fold import Fold
+from stream.replay.judge import Judged
 from stream.replay.segment import Segment
 from stream.replay.table import Table
 from stream.rulebook.paragraphs import load
@@ -65,7 +66,7 @@ class Doubting(Table):
 
     def _judged(
         self, k: int, segment: Segment, mine: tuple[Interruption, ...], alive: Alive, *, closed: bool
-    ) -> list[Verdict]:
+    ) -> Judged:
         if segment.fold is not None:
             segment.fold.clean = False
         return super()._judged(k, segment, mine, alive, closed=closed)

@@ -146,14 +146,29 @@ def test_live_a_hold_is_wall_time_and_behind_it_is_event_time() -> None:
     """A changed verdict waits; urgent ones less; while catching up the table's own time counts."""
     holds = Holds(urgent_s=0.2, other_s=2.0)
     waiting = Pending("s", None, b"", urgent=False, since=10.0, since_event=0)
-    assert not waiting.due(holds, 11.9, 10**9, behind=False)
-    assert waiting.due(holds, 12.0, 0, behind=False)
-    assert not waiting.due(holds, 99.0, 1_900_000, behind=True)
-    assert waiting.due(holds, 10.0, 2_000_000, behind=True)
+    assert not waiting.due(holds, 11.9, 10**9, behind=False, unheard=all_heard)
+    assert waiting.due(holds, 12.0, 0, behind=False, unheard=all_heard)
+    assert not waiting.due(holds, 99.0, 1_900_000, behind=True, unheard=all_heard)
+    assert waiting.due(holds, 10.0, 2_000_000, behind=True, unheard=all_heard)
     urgent = Pending("s", None, b"", urgent=True, since=10.0, since_event=0)
-    assert urgent.due(holds, 10.25, 0, behind=False)
+    assert urgent.due(holds, 10.25, 0, behind=False, unheard=all_heard)
     forced = Pending("s", cast("Verdict", None), b"", urgent=False, since=10.0, since_event=0, forced=True)
-    assert forced.due(holds, 10.0, 0, behind=True)
+    assert forced.due(holds, 10.0, 0, behind=True, unheard=all_heard)
+
+
+def all_heard() -> bool:
+    """No device is waited for."""
+    return False
+
+
+def test_an_accusation_waits_for_a_device_and_not_for_ever() -> None:
+    """As long as a device could still show what was not seen nothing is published; but not longer than the setting."""
+    holds = Holds(urgent_s=0.2, other_s=2.0, devices_s=45.0)
+    waiting = Pending("s", None, b"", urgent=True, since=10.0, since_event=0)
+    assert not waiting.due(holds, 54.9, 0, behind=False, unheard=lambda: True)
+    assert waiting.due(holds, 55.0, 0, behind=False, unheard=lambda: True)
+    assert not waiting.due(holds, 10.0, 44_900_000, behind=True, unheard=lambda: True)
+    assert waiting.due(holds, 10.0, 45_000_000, behind=True, unheard=lambda: True)
 
 
 # --- changelog

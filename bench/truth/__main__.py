@@ -30,12 +30,20 @@ def _line(t: Tally) -> str:
     return (
         f"{t.rounds:>6} {n['errors']:>6} {n['found']:>6} {n['missed'] + n['silent']:>6} {n['false']:>5}"
         f" {n['undetermined']:>6} {n['undetermined_more_than_one']:>5} {n['wrong seat']:>5} {n['wrong paragraph']:>5}"
-        f" {n['wrong status']:>6} {n['published']:>5} {n['withdrawn']:>5} {spread:>12}  {causes}"
+        f" {n['wrong status']:>6} {n['published']:>5} {n['withdrawn']:>5} {n['withdrawn, none late']:>5}"
+        f" {n['deciding report lost']:>5} {n['found of the rest']:>5} {spread:>12}  {causes}"
     )
 
 
+_COLUMNS: Final = """back: published and taken back; fast: of these, where nothing was late or corrected
+lost: the error took what decides; rest: found of the others"""
+
+
 def _print(counts: dict[tuple[str, str, str], Tally], kinds: tuple[str, ...]) -> None:
-    head = f"{'':22}rounds errors  found silent false undet.    >1  seat  para status publ.  back min/mean/max  causes"
+    head = (
+        f"{'':22}rounds errors  found silent false undet.    >1  seat  para status publ.  back  fast  lost  rest"
+        " min/mean/max  causes"
+    )
     for kind in kinds:
         for rules in ids():
             rows = {mode: t for (r, mode, k), t in counts.items() if (r, k) == (rules, kind)}
@@ -46,7 +54,7 @@ def _print(counts: dict[tuple[str, str, str], Tally], kinds: tuple[str, ...]) ->
     blamed: Counter[str] = Counter()
     for (_, mode, _), t in counts.items():
         blamed.update({f"{mode}: {what}": n for what, n in t.by.items()})
-    print("\nwhat was said, by mode and atom")
+    print(f"\n{_COLUMNS}\n\nwhat was said, by mode and atom")
     for what, n in blamed.most_common(_SHOWN):
         print(f"  {n:>6} {what}")
     for line in [line for t in counts.values() for line in t.shown[:2]][:_SHOWN]:
@@ -62,6 +70,9 @@ def main() -> int:
     parser.add_argument("--kinds", action="append", choices=KINDS, help="only these rounds (may be repeated)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--at-end", action="store_true", help="judge each table once, at its end: what was published is not counted"
+    )
     parser.add_argument("--json", type=Path, help="write the counts here")
     parser.add_argument("--page", action="store_true", help="write the figures of docs/truth.md and its picture")
     asked = parser.parse_args()
@@ -70,7 +81,7 @@ def main() -> int:
     for kind in kinds:
         counts |= measure(
             tuple(asked.rules or ids()), tuple(asked.modes or (*FAULTS, MIX)), kind,
-            max(1, round(asked.rounds * ROUNDS[kind])), asked.seed, asked.jobs,
+            max(1, round(asked.rounds * ROUNDS[kind])), asked.seed, asked.jobs, live=not asked.at_end,
         )  # fmt: skip
     _print(counts, kinds)
     print(f"\n{sum(t.rounds for t in counts.values())} rounds in {time.monotonic() - begun:.0f} s")

@@ -1,7 +1,7 @@
 """Counts of one game, one error mode and one kind of rounds."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from .watch import ACCUSING, Watched
 
 SHOWN: Final = 12
 SHIFTING: Final = ("double_feed", "returned")  # modes after which draws have other numbers
+SLOW: Final = ("late", "correction")  # modes in which what is true comes seconds or minutes later
 REACH: Final = 5  # rounds in which an error can still be felt
 
 
@@ -52,18 +53,18 @@ class Tally:
 def lawful(w: Watched, rounds: int, where: str) -> Tally:
     """Count a table that dealt lawfully while its devices erred."""
     t = Tally(rounds=rounds)
-    _published(w, t)
     names = _names(w)
     by_name: dict[str, list[Slip]] = defaultdict(list)
     for s in w.slips:
         by_name[s.round].append(s)
+    _published(w, t, lambda name: [s for i in _reach(names[name]) for s in by_name.get(_name(w, i), ())])
     t.n["errors"] = len(w.slips)
     said: dict[int, list[Verdict]] = defaultdict(list)  # number of the round that erred -> what it led to
-    for name, verdicts in by_round(w.log, w.verdicts, {}).items():
+    for name, verdicts in by_round(w.log, w.verdicts, names).items():
         at = names.get(name, len(names))
-        cause = next((i for i in range(at, max(-1, at - REACH), -1) if by_name.get(_name(w, i))), None)
+        cause = next((i for i in _reach(at) if by_name.get(_name(w, i))), None)
+        slips = [s for i in _reach(at) for s in by_name.get(_name(w, i), ())]
         for v in verdicts:
-            slips = by_name.get(_name(w, cause), []) if cause is not None else []
             _count_lawful(t, v, slips, f"{where} {name}")
             if cause is not None:
                 said[cause].append(v)
@@ -78,8 +79,13 @@ def lawful(w: Watched, rounds: int, where: str) -> Tally:
             if len(by_name[name]) == 1:
                 own = [v for v in verdicts if not v.root]
                 t.per_fault[len(own)] += 1
-                t.n["undetermined_more_than_one"] += sum(v.kind == "undetermined" for v in own) > 1
+                t.n["undetermined_more_than_one"] += sum(v.kind == "undetermined" for v in verdicts) > 1
     return t
+
+
+def _reach(at: int) -> range:
+    """The rounds in which an error can lie that is still felt in one, nearest first."""
+    return range(at, max(-1, at - REACH), -1)
 
 
 def _names(w: Watched) -> dict[str, int]:
@@ -136,15 +142,15 @@ def _worst(s: Slip, verdicts: Sequence[Verdict], *, told: bool) -> str:
 def wrong(w: Watched, rounds: int, mode: str, where: str) -> Tally:
     """Count a table at which one thing was done wrong in a round while a device erred."""
     t = Tally(rounds=rounds)
-    _published(w, t)
     found = by_round(w.log, w.verdicts, w.truths)
     erred = {s.round: s for s in w.slips}
+    _published(w, t, lambda name: [erred[name]] if name in erred else w.slips)
     for name, truth in w.truths.items():
         if name not in erred:
             continue
         t.n["errors"] += 1
         verdicts = found.get(name, [])
-        _count_wrong(t, truth, verdicts, erred[name], f"{where} {name}")
+        _count_wrong(t, truth, verdicts, erred[name], f"{where} {name}", lost=name in w.undecided)
         t.per_fault[sum(not v.root for v in verdicts)] += 1
     t.rounds = t.n["errors"]
     lasts = _lasting(w)
@@ -171,7 +177,7 @@ def _lasting(w: Watched) -> set[str]:
     return out
 
 
-def _count_wrong(t: Tally, truth: Truth, verdicts: Sequence[Verdict], slip: Slip, where: str) -> None:
+def _count_wrong(t: Tally, truth: Truth, verdicts: Sequence[Verdict], slip: Slip, where: str, *, lost: bool) -> None:
     own = FAULTS[slip.mode].own
     beside = BESIDE.get(truth.atom, ((), ""))[0]
     mine = [v for v in verdicts if v.atom == truth.atom]
@@ -193,16 +199,18 @@ def _count_wrong(t: Tally, truth: Truth, verdicts: Sequence[Verdict], slip: Slip
     else:
         what = "missed"
     t.n[what] += 1
+    t.n["deciding report lost"] += lost
+    t.n["found of the rest"] += what == "found" and not lost
     t.n["missed, error told"] += what == "missed" and _tells(slip, verdicts)
     false = others[1:] if what == "wrong paragraph" else others
     t.n["false"] += len(false)
-    t.n["undetermined_more_than_one"] += len([v for v in open_ if not v.root]) > 1
-    if what not in ("found", "undetermined") or false:
+    t.n["undetermined_more_than_one"] += len(open_) > 1
+    if what != "found" or false:
         said = "; ".join(told(v) for v in verdicts) or "nothing"
         t.by[f"{truth.atom} {what}" + (f" with {false[0].atom}" if false else "")] += 1
         t.shown.append(
             f"{where}: {truth.atom} {truth.way}, due {truth.kind} {truth.status} {truth.scope}: {what}; said {said}; "
-            f"{slip.device} {slip.what}"
+            f"{slip.device} {slip.what}" + (", with it what decides" if lost else "")
         )
 
 
@@ -213,7 +221,11 @@ def _same(due: str, said: str, mode: str) -> bool:
     return mode in SHIFTING and due.startswith("card:#") and said.startswith("card:#")
 
 
-def _published(w: Watched, t: Tally) -> None:
+def _published(w: Watched, t: Tally, slips: Callable[[str], Sequence[Slip]]) -> None:
+    """Accusations that a live consumer saw; of those taken back, those where no report was late or put right."""
     t.n["published"] = sum(w.published[k] for k in ACCUSING)
     t.n["withdrawn"] = len(w.withdrawn)
-    t.by.update(f"{v.atom} withdrawn" for v in w.withdrawn)
+    for v in w.withdrawn:
+        slow = any(s.mode in SLOW for s in slips(v.round or ""))
+        t.n["withdrawn, none late"] += not slow
+        t.by[f"{v.atom} withdrawn" + ("" if slow else ", none late")] += 1

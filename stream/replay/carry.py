@@ -30,7 +30,8 @@ class Interruption(Struct, frozen=True):
 
     `begin` is its last event before, `noticed` the event that shows it, `end` its next event (None: not yet).
     Of a gap in `seq` the event after the gap is both. A reboot is no fault, but what a device had not sent when it
-    went down is lost without a number missing.
+    went down is lost without a number missing. `places`: the device may have seen cards placed; a rack that tells
+    only what was collected has the same sense and has not.
     """
 
     code: Literal["sequence_gap", "device_offline", "rebooted"]
@@ -39,6 +40,7 @@ class Interruption(Struct, frozen=True):
     noticed: Heard
     end: Heard | None
     senses: frozenset[Sense] = frozenset()
+    places: bool = True
 
     def covers(self, begin: int, end: int) -> bool:
         """Whether any moment between two (microseconds) lies in it."""

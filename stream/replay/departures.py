@@ -5,14 +5,14 @@ from typing import Final
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Cause
-from stream.deal.words import Position
+from stream.deal.words import SEATS, Position, Sense
 from stream.replay.align import Explanation
 from stream.replay.drafts import Scene
 from stream.replay.fold import Setup
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding
 from stream.rulebook.heard import Heard, unsure
-from stream.rulebook.steps import Act, Burn, Deal, Departure, Step
+from stream.rulebook.steps import Act, Burn, Deal, Departure, Plan, Step
 
 
 def told(explanation: Explanation, facts: Facts, s: Setup, scene: Scene) -> Iterator[Finding]:
@@ -41,7 +41,28 @@ def told(explanation: Explanation, facts: Facts, s: Setup, scene: Scene) -> Iter
             interpretations=reading.interpretations,
             severity=reading.severity,
             unless=tuple(Absence(sense, begin, deciding.when) for sense in s.law.module.DEAL_RESTS_ON),
+            awaits=tuple(Absence(sense, begin, deciding.when) for sense in _on_its_way(d)),
         )
+
+
+def unwatched(facts: Facts, s: Setup, plan: Plan) -> Iterator[Finding]:
+    """The whole deal went unseen: one question, of the part that was due first."""
+    atom = s.law.rules.departures.atoms.get(plan[0].part) if plan else None
+    if atom is not None and facts.first_draw is not None:
+        yield Finding(
+            atom=atom,
+            deciding=facts.first_draw,
+            observed="Cards left the source, and none was seen to be placed: the layout was not reporting.",
+            cause="coverage",
+        )
+
+
+def _on_its_way(d: Departure) -> Iterator[Sense]:
+    """What may come late and explain a departure: the card that was not seen, the wager that it goes with."""
+    if d.edit in ("skipped", "variant"):
+        yield "placements"
+    if d.edit in ("skipped", "variant", "extra", "swapped", "moved") and any(p in SEATS for p in _positions(d)):
+        yield "wagers"
 
 
 def _over(facts: Facts, scene: Scene) -> Heard:

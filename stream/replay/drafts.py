@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct, to_builtins
 
@@ -25,11 +25,11 @@ from stream.deal.verdicts import (
     identify,
 )
 from stream.deal.wire import canonical, from_micros, full
-from stream.deal.words import Position
+from stream.deal.words import Position, Sense
 from stream.replay.carry import SECOND, Interruption
 from stream.replay.fold import BETWEEN, Setup
 from stream.replay.mask import Shown
-from stream.rulebook.findings import Finding, Fulfilment
+from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard
 from stream.rulebook.paragraphs import Atom
 
@@ -67,11 +67,18 @@ class Scene(Struct, frozen=True):
         return self.round is None or (late and type(deciding.event) in BETWEEN)
 
 
+class Drafted(NamedTuple):
+    """A verdict, and what it says was not seen: it rests on nothing of that being still on its way."""
+
+    verdict: Verdict
+    rests_on: tuple[Absence, ...]
+
+
 Fulfil = Callable[[Finding], Fulfilment | None]
 """How the duty that a finding opens stands; None where its atom orders nothing."""
 
 
-def draft(scene: Scene, findings: Iterable[Finding], fulfil: Fulfil) -> list[Verdict]:
+def draft(scene: Scene, findings: Iterable[Finding], fulfil: Fulfil) -> list[Drafted]:
     """One verdict for each atom and scope found; atoms the table can't see are left out."""
     groups: dict[tuple[str, bytes], list[Finding]] = {}
     setup = scene.setup
@@ -84,7 +91,7 @@ def draft(scene: Scene, findings: Iterable[Finding], fulfil: Fulfil) -> list[Ver
     return [_verdict(scene, setup, setup.law.atoms[atom], group, fulfil) for (atom, _), group in groups.items()]
 
 
-def _verdict(scene: Scene, setup: Setup, atom: Atom, group: list[Finding], fulfil: Fulfil) -> Verdict:
+def _verdict(scene: Scene, setup: Setup, atom: Atom, group: list[Finding], fulfil: Fulfil) -> Drafted:
     group = sorted(group, key=lambda f: f.deciding[:4])
     certain = [f for f in group if f.cause is None]
     first = (certain or group)[0]
@@ -101,7 +108,7 @@ def _verdict(scene: Scene, setup: Setup, atom: Atom, group: list[Finding], fulfi
     paragraph = setup.law.paragraphs[atom.cite]
     readings = {i for f in group for i in f.interpretations} | set(duty.interpretations if duty else ())
     observed = first.observed if not more else f"{first.observed} {_more(more)}"
-    return Verdict(
+    verdict = Verdict(
         id=identify(scene.table, where, rules.id, atom.id, first.scope),
         atom=atom.id,
         code=atom.code,
@@ -133,6 +140,17 @@ def _verdict(scene: Scene, setup: Setup, atom: Atom, group: list[Finding], fulfi
         reason=duty.reason if duty else None,
         digest=digest(_masked(shown, events), rules.id, rules.edition, setup.settings),
     )
+    return Drafted(verdict, () if cause else _absences(first, duty))
+
+
+def _absences(first: Finding, duty: Fulfilment | None) -> tuple[Absence, ...]:
+    """What the first finding, and what became of its remedy, say was not seen."""
+    gaps = [first.absence, *first.unless, *first.awaits, *((duty.absence, *duty.unless) if duty else ())]
+    latest: dict[Sense, Absence] = {}
+    for gap in gaps:
+        if gap is not None and (gap.sense not in latest or gap.end > latest[gap.sense].end):
+            latest[gap.sense] = gap
+    return tuple(latest[sense] for sense in sorted(latest))
 
 
 def _status(scene: Scene, cause: object, duty: Fulfilment | None) -> Status:

@@ -40,6 +40,8 @@ BETWEEN: Final = frozenset(
      ev.ShuffleJammed, ev.ShuffleStopped, ev.ShuffleAborted, ev.DeviceInstalled, ev.DeviceRemoved, ev.ButtonMoved,
      ev.PlayerLeft, ev.PlayerReturned, ev.SeatTaken, ev.SupervisorDirected, ev.SupervisorNoted}
 )  # fmt: skip
+# They come in a round; after one has closed they show that the opening of the next was lost.
+CARDS: Final = frozenset({ev.CardDrawn, ev.CardPlaced})
 # After these the deal is over: a step not taken by then was left out.
 ENDING: Final = frozenset({ev.RoundClosed, ev.WagerSettled})
 
@@ -185,7 +187,9 @@ class Fold:
             if kind is ev.RoundOpened:
                 facts.note(heard)
                 return
-            if kind not in BETWEEN and (kind not in CLEARING or facts.round is None):
+            if kind in CARDS and facts.closed is not None:
+                facts.stray()
+            if kind not in BETWEEN and (kind not in CLEARING or facts.round is None or facts.strayed):
                 return
             facts.note(heard)
         else:

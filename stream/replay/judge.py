@@ -5,7 +5,9 @@ of what was dealt, and walks the events with every check. It is pure and total, 
 of events alone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -16,17 +18,27 @@ from stream.replay.align import Explanation, Weights, explain
 from stream.replay.carry import Alive, Carry, Interruption
 from stream.replay.clocks import drifts
 from stream.replay.deck import bypassed, doubts
-from stream.replay.departures import told
+from stream.replay.departures import told, unwatched
 from stream.replay.drafts import Scene, draft
 from stream.replay.faults import advised, clock_faults, deck_faults, faults, not_followed, table_faults, uncaused
-from stream.replay.fold import BETWEEN, CLEARING, Setup, number, plan_of, plan_settings, setup, variants_of
-from stream.replay.precedence import settled_by_rank
+from stream.replay.fold import BETWEEN, CARDS, CLEARING, Setup, number, plan_of, plan_settings, setup, variants_of
+from stream.replay.precedence import questions_named, settled_by_rank
 from stream.rulebook.checks import FirstDraw
 from stream.rulebook.duties import ROUND_ENDS, Duty
 from stream.rulebook.facts import WAIT, Facts
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.steps import Act, Close, Deal, Terms
+
+
+class Judged(NamedTuple):
+    """The verdicts of a round; and by id, of those that accuse, what they say was not seen, and until when."""
+
+    verdicts: list[Verdict]
+    rests_on: Mapping[str, tuple[Absence, ...]]
+
+
+NOTHING: Final = Judged([], MappingProxyType({}))
 
 
 def judge(
@@ -42,8 +54,8 @@ def judge(
     closed: bool = False,
     first: bool = False,
     beyond: Sequence[Heard] = (),
-) -> list[Verdict]:
-    """The verdicts of one round and the time after it, by `at` and `id`.
+) -> Judged:
+    """The verdicts of one round and the time after it, by `at` and `id`, and what each says was not seen.
 
     `events` are in order and begin with the round's `round.opened` (or, before any round, with anything);
     `opened` is the table.opened it is judged under; `closed` says that another round has begun; `first` that
@@ -60,13 +72,19 @@ def judge(
     scene = Scene(table, s, config, rnd, reused, events, ended, interruptions, dict(alive), shut)
     out = list(faults(scene, conflicts))
     out += table_faults(scene, carry, opened, first=first)
+    rests_on: dict[str, tuple[Absence, ...]] = {}
     if s is not None and config is not None:
-        findings, followed, end = _round(scene, s, config, carry, beyond)
+        findings, view, end = _round(scene, s, config, carry, beyond)
         duties: dict[str, Duty] = s.law.module.DUTIES
 
         def fulfil(f: Finding) -> Fulfilment | None:
             duty = duties.get(f.atom)
             return None if duty is None else _vouched(scene, duty(end, f))
+
+        def drafted(found: Iterable[Finding]) -> list[Verdict]:
+            drafts = draft(scene, found, fulfil)
+            rests_on.update((d.verdict.id, d.rests_on) for d in drafts if d.rests_on)
+            return [d.verdict for d in drafts]
 
         drifting = list(drifts(end))
         out += clock_faults(scene, drifting)
@@ -74,15 +92,16 @@ def judge(
         for f in sorted(findings, key=lambda f: f.deciding[:4], reverse=True):
             if f.atom in s.law.rules.ends_round and f.cause is None:
                 end.endings[f.atom] = f.deciding
-        verdicts = draft(scene, findings, fulfil)
-        if not followed:
+        verdicts = drafted(findings)
+        if view == "lost":
             verdicts.append(not_followed(scene))
         verdicts += deck_faults(scene, s, end)
         verdicts += advised(scene, s.law.module.advice(end))
-        if followed:
-            verdicts += uncaused(scene, s, end, verdicts, lambda f: draft(scene, _weighed(scene, s, [f], []), fulfil))
+        if view == "followed":
+            verdicts += uncaused(scene, s, end, verdicts, lambda f: drafted(_weighed(scene, s, [f], [])))
         out += settled_by_rank(verdicts, findings, s.law.rules)
-    return in_order(out)
+        out = questions_named(scene, out)
+    return Judged(in_order(out), rests_on)
 
 
 def _vouched(scene: Scene, duty: Fulfilment) -> Fulfilment:
@@ -91,23 +110,31 @@ def _vouched(scene: Scene, duty: Fulfilment) -> Fulfilment:
     return replace(duty, cause="coverage") if blind else duty
 
 
+_View = Literal["followed", "unwatched", "lost"]
+"""Whether the deal was followed; nobody was watching any of it; or it departs in more ways than can be told apart."""
+
+
 def _round(
     scene: Scene, s: Setup, config: ev.TableOpened, carry: Carry, beyond: Sequence[Heard]
-) -> tuple[list[Finding], bool, Facts]:
-    """All findings of a round, whether its deal could be followed, and the facts at its end."""
+) -> tuple[list[Finding], _View, Facts]:
+    """All findings of a round, how its deal was seen, and the facts at its end."""
     facts = Facts.begin(config, carry.standing, s.settings)
-    terms, end = _survey(scene.events, Facts.begin(config, carry.standing, s.settings), s)
+    terms, end, counted = _survey(scene.events, Facts.begin(config, carry.standing, s.settings), s)
     findings: list[Finding] = []
-    followed = True
-    if s.deals and terms is not None:
+    view: _View = "followed"
+    if s.deals and terms is not None and _unwatched(scene, end):
+        view = "unwatched"
+        facts.terms = end.terms = terms
+        findings += unwatched(end, s, plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes)))
+    elif s.deals and terms is not None:
         facts.terms = end.terms = terms
         acts = list(_acts(scene, s, end))
         explanation = _explain(scene, s, end, terms, acts)
-        followed = explanation is not None
+        view = "followed" if explanation is not None else "lost"
         if explanation is not None:
             end.plan = facts.plan = plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes))
             _learn(end, explanation)
-            end.look(list(scene.events), beyond)
+            end.look(counted, beyond)
             findings += told(explanation, end, s, scene)
             doubt = _doubtful_wager(scene, s, end, terms, acts, explanation)
             if doubt is not None:
@@ -115,10 +142,19 @@ def _round(
                 findings = [f if f.cause else replace(f, cause=cause) for f in findings]
             _learn(facts, explanation)
     if end.mingled and any(i.code != "device_offline" for i in scene.interruptions):
-        return [], False, end  # the opening of a round was lost: what came after it is of no round that is known
+        return [], "lost", end  # the opening of a round was lost: what came after it is of no round that is known
     facts.over = scene.closed
-    findings += _walk(scene.events, facts, s, beyond)
-    return findings, followed, facts
+    facts.look(counted, beyond)
+    findings += _walk(scene.events, facts, s)
+    return findings, view, facts
+
+
+def _unwatched(scene: Scene, facts: Facts) -> bool:
+    """Whether cards were drawn and none was seen placed, by a layout that was not reporting."""
+    if facts.placements or facts.first_draw is None:
+        return False
+    begin, end = facts.first_draw.when, scene.events[-1].when
+    return any("placements" in i.senses and i.places and i.covers(begin, end) for i in scene.interruptions)
 
 
 def _settles(heard: Heard) -> bool:
@@ -129,7 +165,9 @@ def _notes(facts: Facts, heard: Heard) -> bool:
     """Take an event into the facts as the round allows it; whether checks apply to it."""
     kind = type(heard.event)
     if facts.round is None or facts.closed is not None:
-        counts = kind in BETWEEN or (kind in CLEARING and facts.round is not None)
+        if kind in CARDS and facts.closed is not None:
+            facts.stray()
+        counts = kind in BETWEEN or (kind in CLEARING and facts.round is not None and not facts.strayed)
         if counts or (kind is ev.RoundOpened and facts.round is None):
             facts.note(heard)
         return counts
@@ -137,21 +175,23 @@ def _notes(facts: Facts, heard: Heard) -> bool:
     return True
 
 
-def _survey(events: Sequence[Heard], facts: Facts, s: Setup) -> tuple[Terms | None, Facts]:
-    """What the deal was on (None: nothing was dealt), and the facts at the end of the events."""
+def _survey(events: Sequence[Heard], facts: Facts, s: Setup) -> tuple[Terms | None, Facts, list[Heard]]:
+    """What the deal was on (None: nothing was dealt), the facts at the end of the events, and those that count."""
     seats: tuple[Seat, ...] | None = None
     first: Terms | None = None
+    counted: list[Heard] = []
     for heard in events:
-        _notes(facts, heard)
+        if _notes(facts, heard) or heard is facts.round:
+            counted.append(heard)
         if seats is None and (facts.first_draw or facts.placements):
             first = s.law.module.terms(facts)
             seats = first.seats
     if first is None or seats is None:
-        return None, facts
+        return None, facts, counted
     dealt = {h.event.position for h in facts.placements if isinstance(h.event, ev.CardPlaced)}
     more = {p for p in SEATS if p in dealt and p not in seats and s.law.module.had_wager(p, facts)}
     facts.terms = replace(first, seats=tuple(p for p in SEATS if p in seats or p in more))
-    return s.law.module.terms(facts), facts
+    return s.law.module.terms(facts), facts, counted
 
 
 def _over(scene: Scene, facts: Facts) -> bool:
@@ -254,16 +294,16 @@ def _explain(scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[
             return False
         begin = before.heard.when if before else facts.round.when if facts.round else 0
         end = after.heard.when if after else scene.events[-1].when
-        blind = {s for i in scene.interruptions if i.covers(begin, end) for s in i.senses}
+        holes = [i for i in scene.interruptions if i.covers(begin, end)]
         if (
             after is None
             and before is not None
             and before.draw
             and before.draw >= facts.last_draw
-            and "draws" not in blind
+            and not any("draws" in i.senses for i in holes)
         ):
             return False
-        return "placements" in blind
+        return any("placements" in i.senses and i.places for i in holes)
 
     weights = Weights(rules.departures.costs, part_of, rules.departures.budget)
     closes = bool(s.closes)
@@ -291,10 +331,10 @@ def _doubtful_wager(
     acts: Sequence[Act],
     explanation: Explanation,
 ) -> tuple[Cause, Explanation] | None:
-    """Why the deal may be lawful after all: one wager is read the other way.
+    """Why the deal may be lawful after all: a wager is read the other way.
 
-    It was placed or taken back so near to the first card that the clocks leave the order open; or its placing fell
-    into a hole of the bet sensors' readings.
+    It was placed or taken back so near to the first card that the clocks leave the order open; or its placing, or
+    that of several, fell into a hole of the bet sensors' readings.
     """
     begin = facts.first_draw or next(iter(facts.placements), None)
     if not explanation.departures or begin is None:
@@ -307,8 +347,12 @@ def _doubtful_wager(
     for (seat, _), w in facts.wagers.items():
         if unsure(w.placed, begin) or unsure(w.touched, begin):
             doubts[seat] = "order"
-    for seat, cause in sorted(doubts.items()):
-        other = replace(terms, seats=tuple(p for p in SEATS if (p in terms.seats) != (p == seat)))
+    lost = {seat for seat, cause in doubts.items() if cause == "coverage"}
+    others: list[tuple[set[Seat], Cause]] = [({seat}, cause) for seat, cause in sorted(doubts.items())]
+    if len(lost) > 1:
+        others.append((lost, "coverage"))
+    for seats, cause in others:
+        other = replace(terms, seats=tuple(p for p in SEATS if (p in terms.seats) != (p in seats)))
         again = _explain(scene, s, facts, other, acts)
         if again is not None and not again.departures:
             return cause, again
@@ -326,9 +370,8 @@ def _learn(facts: Facts, explanation: Explanation) -> None:
         facts.completes = max(deals, key=lambda h: h[:4])
 
 
-def _walk(events: Sequence[Heard], facts: Facts, s: Setup, beyond: Sequence[Heard]) -> Iterator[Finding]:
+def _walk(events: Sequence[Heard], facts: Facts, s: Setup) -> Iterator[Finding]:
     """Every check at its moment, with the facts as they were then and sight of what came later."""
-    facts.look(list(events), beyond)
     for heard in events:
         if not _notes(facts, heard):
             continue

@@ -4,7 +4,7 @@ A closed round is seldom looked at again. It is kept as the bytes of its record,
 down; only its outline stays in memory: where it begins and ends and which events of which device it can hold.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -16,6 +16,7 @@ from stream.deal.verdicts import Verdict
 from stream.deal.wire import micros
 from stream.replay.carry import Alive, Carry, Interruption
 from stream.replay.fold import BETWEEN, Fold
+from stream.rulebook.findings import Absence
 from stream.rulebook.heard import Heard
 
 LOOKAHEAD: Final = 8  # later rounds in which a duty of a round can end
@@ -72,7 +73,7 @@ class Segment:
 
     __slots__ = (
         "_cold", "_events", "_outline", "_record", "beyond", "carry", "conflicts", "fold", "folded", "found",
-        "judged_as", "opened", "out", "pending", "reused", "saved", "stale", "verdicts",
+        "judged_as", "opened", "out", "pending", "rests_on", "reused", "saved", "stale", "verdicts",
     )  # fmt: skip
 
     def __init__(self, events: list[Heard]) -> None:
@@ -89,6 +90,7 @@ class Segment:
         self.conflicts: set[Key] = set()
         self.reused = False
         self.verdicts: dict[str, Verdict] | None = {}  # None: not judged since it was read back
+        self.rests_on: Mapping[str, tuple[Absence, ...]] = {}  # verdict -> what it says was not seen
         self.judged_as: JudgedAs | None = None
         self.pending = False  # a duty of it can end in a later round
         self.beyond: tuple[Heard, ...] = ()  # what later rounds have shown of it

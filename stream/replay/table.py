@@ -18,7 +18,7 @@ from stream.deal.words import Sense
 from stream.replay.carry import SECOND, Alive, Carry, Interruption, possible_senses, senses_of
 from stream.replay.faults import came_too_late
 from stream.replay.fold import Fold, number, setup
-from stream.replay.judge import judge
+from stream.replay.judge import NOTHING, Judged, judge
 from stream.replay.order import cut, ordered, overlapping
 from stream.replay.segment import LOOKAHEAD, Key, Order, Segment, consequent
 from stream.replay.tail import Tail
@@ -26,6 +26,7 @@ from stream.rulebook.heard import Heard
 
 USED_ROUNDS_KEPT: Final = 500  # ids of rounds that have left the kept history, to notice one used again
 WARM: Final = 2  # the newest segments stay as events: most late events are of these
+GIVEN_UP: Final = 600 * SECOND  # a device silent for so long is not waited for
 LOOKBACK: Final = 5  # rounds before a round that it can rest on
 _SPECIAL: Final = frozenset({ev.TableOpened, ev.EventCorrected, ev.DeviceOnline})
 
@@ -369,7 +370,8 @@ class Table:
             unknown = segment.verdicts is None and segment.name in self.touched
             if not segment.stale and judged_as == segment.judged_as and not unknown:
                 continue
-            segment.verdicts = {v.id: v for v in self._judged(k, segment, mine, alive, closed=closed)}
+            judged = self._judged(k, segment, mine, alive, closed=closed)
+            segment.verdicts, segment.rests_on = {v.id: v for v in judged.verdicts}, judged.rests_on
             segment.saved = segment.saved and judged_as == segment.judged_as
             segment.pending = closed and _lasts(segment)
             segment.beyond = self._beyond(k) if closed else ()
@@ -394,15 +396,15 @@ class Table:
 
     def _judged(
         self, k: int, segment: Segment, mine: tuple[Interruption, ...], alive: Alive, *, closed: bool
-    ) -> list[Verdict]:
+    ) -> Judged:
         begins = self.fresh and (k == 0 or (k == 1 and not self.segments[0].events))
         events = segment.events
         if not events:
-            return []
+            return NOTHING
         assert segment.carry is not None
         clean = segment.fold is not None and segment.fold.clean and not (closed and segment.fold.unfinished)
         if clean and not mine and not segment.conflicts and not segment.reused and not begins:
-            return []
+            return NOTHING
         return judge(
             self.name,
             segment.carry,
@@ -449,14 +451,36 @@ class Table:
             tail = self.tails.get(i.device)
             senses = i.senses or (self._carried(tail) if tail else frozenset())
             key = (i.code, i.device, i.noticed[:4])
-            out[key] = Interruption(i.code, i.device, end.begin, i.noticed, end.end, senses)
+            places = "placements" in senses and self._places(i.device)
+            out[key] = Interruption(i.code, i.device, end.begin, i.noticed, end.end, senses, places)
         return sorted(out.values(), key=lambda i: (i.noticed[:4], i.code, i.device))
+
+    def _places(self, device: str) -> bool:
+        """Whether a device tells of cards placed, or may, since no other here does."""
+        telling = [name for name, t in self.tails.items() if ev.CardPlaced in t.kinds]
+        return device in telling or not telling
 
     def _carried(self, tail: Tail) -> frozenset[Sense]:
         """What a device carries, and what it may carry that no other device here is known to."""
         mine = senses_of(tail.kinds, tail.online)
         others = {s for t in self.tails.values() if t is not tail for s in senses_of(t.kinds, t.online)}
         return mine | (possible_senses(tail.kinds, tail.online) - others)
+
+    def unheard(self, segment: str, verdict: str) -> bool:
+        """Whether a device that could still show what a verdict says was not seen has not been heard since.
+
+        A device known to be away is not waited for, nor one that has said nothing for ten minutes.
+        """
+        rests_on = next((s.rests_on for s in self.segments if s.name == segment), {}).get(verdict, ())
+        fold = self.segments[-1].fold
+        away = fold.watch.down if fold is not None else {}
+        for gap in rests_on:
+            for device, tail in self.tails.items():
+                if device in away or not gap.end - GIVEN_UP < tail.when < gap.end:
+                    continue
+                if gap.sense in possible_senses(tail.kinds, tail.online):
+                    return True
+        return False
 
     # --- how much is kept
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar, cast, overload
 
+from msgspec.structs import replace
+
 from stream.deal import events as ev
 from stream.deal.words import ButtonPlace, Facing, Hand, Into, Kind, Position, Seat, Sense, Setting, Side, Source
 from stream.rulebook.findings import Finding
@@ -66,6 +68,7 @@ class Facts:
     ups: list[Up] = field(default_factory=list)
     cards: dict[str, int] = field(default_factory=dict)  # identity read -> draw
     mingled: bool = False  # the first card of a round was drawn twice
+    strayed: bool = False  # a card came when no round was open: what opened its round was lost
     odd_card: bool = False  # one identity was read of two draws, or a joker
     boxed: list[Heard[ev.CardDrawn | ev.CardSeen]] = field(
         default_factory=list
@@ -279,6 +282,13 @@ class Facts:
         return n
 
     # --- noting
+
+    def stray(self) -> None:
+        """A card came when no round was open: a whole round goes unseen, and whether its stub was counted."""
+        if self.strayed:
+            return
+        self.strayed, self.uncounted = True, Stubs()
+        self.decks = {name: replace(deck, stubs=Stubs()) for name, deck in self.decks.items()}
 
     def note(self, heard: Heard) -> None:
         """Take an event in."""

@@ -24,8 +24,9 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     `deciding` is the event that decides it. `cause` makes it undetermined. `absence` asks the engine whether
     the sense was alive in the window: if not, the finding is undetermined for want of coverage; so it is where a
-    reading that would explain it may have been lost (`unless`: only a known interruption counts). `follows` names
-    atoms of the same round of which this is a consequence.
+    reading that would explain it may have been lost (`unless`: only a known interruption counts). `awaits` changes
+    nothing of the verdict: a report that would explain it may still be on its way, so it is told once the sense has
+    been heard from since. `follows` names atoms of the same round of which this is a consequence.
     """
 
     atom: str
@@ -36,6 +37,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     cause: Cause | None = None
     absence: Absence | None = None
     unless: tuple[Absence, ...] = ()
+    awaits: tuple[Absence, ...] = ()
     severity: Severity | None = None
     interpretations: tuple[str, ...] = ()
     positions: tuple[Position, ...] = ()

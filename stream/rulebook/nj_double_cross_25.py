@@ -203,29 +203,29 @@ def stacked_deck(f: Facts, h: Heard) -> Sequence[Finding]:
     assert isinstance(loaded, ev.DeckLoaded)
     deck = f.decks.get(load.deck)
     scope = Scope("deck", deck=load.deck)
+    found = []
     if load.shuffle != "completed" and f.sees("shuffler"):
         ended = deck.ended if deck else None
         near = ended is not None and ended > load.heard and unsure(ended, load.heard)
         begin = deck.begun if deck else None
-        return [
+        found.append(
             Finding(
                 atom="25.7(a)-2", deciding=h, scope=scope, deck=load.deck, cause="order" if near else None,
                 supporting=(load.heard, *((ended,) if ended else ())),
                 observed=f"Deck {load.deck} was dealt; no complete shuffle of it was seen before it was loaded.",
                 absence=Absence("shuffler", begin.when if begin else 0, load.heard.when),
             )
-        ]  # fmt: skip
-    if loaded.by in ("dealer", "shuffler"):
-        return LAWFUL
-    who = "a player" if loaded.by == "player" else "somebody who was not seen"
-    cause: Cause | None = "actor" if loaded.by == "unknown" else None
-    said = f"Deck {load.deck} was put in the shoe by {who}."
-    return [
-        Finding(
-            atom="25.7(a)-2", deciding=h, supporting=(load.heard,), scope=scope, deck=load.deck, cause=cause,
-            observed=said,
-        )
-    ]  # fmt: skip
+        )  # fmt: skip
+    if loaded.by not in ("dealer", "shuffler"):
+        who = "a player" if loaded.by == "player" else "somebody who was not seen"
+        found.append(
+            Finding(
+                atom="25.7(a)-2", deciding=h, supporting=(load.heard,), scope=scope, deck=load.deck,
+                cause="actor" if loaded.by == "unknown" else None,
+                observed=f"Deck {load.deck} was put in the shoe by {who}.",
+            )
+        )  # fmt: skip
+    return found
 
 
 # --- (b) antes, call, first card

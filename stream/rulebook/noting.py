@@ -178,6 +178,7 @@ def _requested(f: "Facts", h: Heard[ev.WagerRequested], e: ev.WagerRequested) ->
 def _decided(f: "Facts", h: Heard[ev.PlayerDecided], e: ev.PlayerDecided) -> None:
     f.decided.add(e.seat)
     f.decisions.append(h)
+    _is_there(f, e.seat)
     if e.act == "fold":
         f.folded.setdefault(e.seat, f.rounds_bet)
 
@@ -193,6 +194,13 @@ def _handled(f: "Facts", h: Heard[ev.CardsHandled], e: ev.CardsHandled) -> None:
 
 def _viewed(f: "Facts", h: Heard[ev.CardsViewed], e: ev.CardsViewed) -> None:
     f.viewed.setdefault(e.seat, h)
+    _is_there(f, e.seat)
+
+
+def _is_there(f: "Facts", seat: Seat) -> None:
+    """Who acts for himself has come back, though nobody told; who left in this round may be acted for."""
+    if seat in f.absent and all(gone.event.seat != seat for gone in f.left):
+        del f.absent[seat]
 
 
 def _left(f: "Facts", h: Heard[ev.PlayerLeft], e: ev.PlayerLeft) -> None:

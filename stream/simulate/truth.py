@@ -1,7 +1,7 @@
 """What was done wrong on purpose, and whether what is said of it is true."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from stream.deal import events as ev
@@ -68,14 +68,17 @@ def compared(truth: Truth, verdicts: Iterable[Verdict]) -> list[str]:
 
 
 def by_round(
-    log: Sequence[ev.AnyEvent], verdicts: Iterable[Verdict], truths: Mapping[str, Truth]
+    log: Sequence[ev.AnyEvent], verdicts: Iterable[Verdict], known: Container[str]
 ) -> dict[str, list[Verdict]]:
-    """The verdicts of one table by the round that they are about; what is wrong between rounds belongs to the next."""
+    """The verdicts of one table by the round that they are about; what is wrong between rounds belongs to the next.
+
+    So does what is told of a deck or a device, unless its round is a `known` one.
+    """
     out: dict[str, list[Verdict]] = defaultdict(list)
     following = _following(log)
     for v in verdicts:
         name = v.round
-        if name is None or (name not in truths and v.scope.level in ("deck", "device")):
+        if name is None or (name not in known and v.scope.level in ("deck", "device")):
             deciding = next(e for e in v.evidence if e.role == "deciding")
             name = following.get((deciding.device, deciding.boot, deciding.seq), "")
         out[name].append(v)

@@ -44,7 +44,7 @@ class Worker:
         self.partitions = partitions
         self.sources = tuple(settings.prefix + t for t in SOURCES)
         self.source_uri = f"/misdeal/{settings.group}"
-        self.holds = Holds(settings.urgent_hold_s, settings.hold_s)
+        self.holds = Holds(settings.urgent_hold_s, settings.hold_s, settings.devices_hold_s)
         self.counts = Counts()
         self.records = Reader()
         self.owners: dict[int, Owner] = {}

@@ -10,6 +10,7 @@ first head names records of its own only: a stalled former owner may still drop 
 import logging
 import zlib
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 import msgspec
@@ -221,7 +222,11 @@ class Docket:
         """What may be published now."""
         if not self.pending or (behind and not self.caught_up()):
             return [(n, p) for n, p in self.pending.items() if p.forced]
-        return [(n, p) for n, p in self.pending.items() if p.due(holds, now, self.event_time, behind=behind)]
+        time, unheard = self.event_time, self.table.unheard
+        return [
+            (n, p) for n, p in self.pending.items()
+            if p.due(holds, now, time, behind=behind, unheard=partial(unheard, p.segment, n))
+        ]  # fmt: skip
 
     def issue(self, name: str, pending: Pending, epoch: int) -> Issue:
         """The next revision of a verdict; where only what it hides has changed, the one that stands, with no alert."""

@@ -25,6 +25,7 @@ class Settings:
     member: str
     hold_s: float
     urgent_hold_s: float
+    devices_hold_s: float
     session_s: float
     commit_s: float
     http: tuple[str, int] | None
@@ -99,6 +100,12 @@ VARIABLES: Mapping[str, tuple[str, str, Callable[[str], object], str]] = {
         "how long a new or changed verdict waits, milliseconds",
     ),
     "MISDEAL_HOLD_URGENT_MS": ("urgent_hold_s", "200", _milliseconds, "the same for urgent paragraphs"),
+    "MISDEAL_HOLD_DEVICES_MS": (
+        "devices_hold_s",
+        "45000",
+        _milliseconds,
+        "how long an accusation that rests on something not seen waits, at most, for the devices that could show it",
+    ),
     "MISDEAL_SESSION_S": (
         "session_s",
         "10",

@@ -93,9 +93,11 @@ def burned_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
     drawn = f.draws.get(e.draw)
     if drawn is None or drawn in f.boxed or _early(f, drawn):
         return LAWFUL
+    begin = f.round.when if f.round else drawn.when
     return [
         Finding(
             atom="33.12(c)", deciding=h, scope=Scope("card", draw=e.draw), interpretations=("I-33-extraburn",),
+            unless=(Absence("announcements", begin, h.when), Absence("placements", begin, h.when)),
             observed=f"Draw {e.draw} was burned, and no burn was due.",
         )
     ]  # fmt: skip

@@ -1,6 +1,6 @@
 """33.12(a), (h): down cards that show too early, by the dealer or by a player."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -35,14 +35,15 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
         return f.wait()
     if isinstance(e, ev.CardPlaced) and not f.explained:
         return LAWFUL  # in a deal that could not be followed, which card of a hand it was is not known
-    return [replace(x, unless=_close_lost(f, h)) for x in _shown_early(f, h, e, card)]
+    return [replace(x, unless=tuple(_lost(f, h))) for x in _shown_early(f, h, e, card)]
 
 
-def _close_lost(f: Facts, h: Heard) -> tuple[Absence, ...]:
-    """Once all cards are dealt, the close of the last betting round may be what was not read."""
-    if f.complete_at is None:
-        return ()
-    return (Absence("announcements", f.bets[-1].when if f.bets else f.complete_at.when, h.when),)
+def _lost(f: Facts, h: Heard) -> Iterator[Absence]:
+    """What may not have been read: a card dealt to the hand before, or the close of the last betting round."""
+    if isinstance(h.event, ev.CardPlaced) and f.round is not None:
+        yield Absence("placements", f.round.when, h.when)
+    if f.complete_at is not None:
+        yield Absence("announcements", f.bets[-1].when if f.bets else f.complete_at.when, h.when)
 
 
 def _shown_early(f: Facts, h: Heard, e: ev.CardPlaced | ev.CardTurned, card: int) -> Sequence[Finding]:
