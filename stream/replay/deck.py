@@ -39,10 +39,10 @@ def doubts(f: Facts) -> tuple[DeckDoubt, ...]:
 
 def bypassed(f: Facts) -> Heard[ev.DeviceInstalled] | None:
     """A machine on the table that the round's first card, or the shuffle of its deck, went past."""
-    if f.source != "auto_shoe" and "auto_shoe" in f.installed:
+    if f.source != "auto_shoe" and "auto_shoe" in f.installed and "auto_shoe" not in f.doubted:
         return f.installed["auto_shoe"]
     deck = f.decks.get(f.deck) if f.deck else None
-    if deck is not None and deck.method == "hand":
+    if deck is not None and deck.method == "hand" and "shuffler" not in f.doubted:
         return f.installed.get("shuffler")
     return None
 

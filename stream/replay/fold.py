@@ -20,6 +20,7 @@ from stream.rulebook.checks import Bound, FirstDraw
 from stream.rulebook.facts import Facts
 from stream.rulebook.heard import Heard
 from stream.rulebook.paragraphs import Law, load
+from stream.rulebook.standing import doubting
 from stream.rulebook.steps import Burn, Close, Deal, Due, Plan, Terms, Variant
 
 ENGINE_SETTINGS: Final[Mapping[str, Setting]] = {
@@ -307,10 +308,11 @@ class Fold:
     def carry(self) -> Carry:
         """The state after the events so far."""
         watch = self.watch
+        standing = self.facts.standing() if self.facts else self.standing
         return Carry(
             self.opened,
             self.shut,
-            self.facts.standing() if self.facts else self.standing,
+            doubting(standing, {i.device for i in watch.found}) if watch.found else standing,
             last=dict(watch.last),
             beats=frozenset(watch.beats),
             down=dict(watch.down),

@@ -46,6 +46,7 @@ class Facts:
     absent: dict[Seat, Heard[ev.PlayerLeft]]
     seated: dict[Seat, str]
     orders: tuple[Heard[ev.SupervisorDirected], ...]
+    doubted: frozenset[Kind]
     # What begins anew with each round.
     stub_left: tuple[Heard, str | None] | None = None  # out of the rack when this round was dealt
     astray: ButtonPlace | None = None  # where the button should have been put for this round, and was not
@@ -140,16 +141,21 @@ class Facts:
             absent=dict(standing.absent),
             seated=dict(standing.seated),
             orders=standing.orders,
+            doubted=standing.doubted,
         )
 
     def standing(self) -> Standing:
-        """What of these facts outlives the round."""
+        """What of these facts outlives the round.
+
+        A machine whose removal may have gone unread, and past which the work was done, is taken to be gone.
+        """
+        gone = {kind for kind in self.doubted if self.passed_by(kind)}
         return Standing(
             dict(self.decks),
             dict(self.loads),
             dict(self.assets),
             self.holding,
-            dict(self.installed),
+            {kind: told for kind, told in self.installed.items() if kind not in gone},
             self.side,
             self.uncounted,
             self.stub_out,
@@ -159,7 +165,14 @@ class Facts:
             dict(self.absent),
             dict(self.seated),
             self.orders,
+            (self.doubted & self.installed.keys()) - gone,
         )
+
+    def passed_by(self, kind: Kind) -> bool:
+        """Whether cards were dealt, or a deck shuffled, past a machine of this kind."""
+        if kind == "shuffler":
+            return any(deck.method == "hand" for deck in self.decks.values())
+        return self.source not in (None, kind)
 
     def setting(self, name: str) -> Setting:
         """A setting of the table: its own, else the rule set's default."""
@@ -284,11 +297,12 @@ class Facts:
     # --- noting
 
     def stray(self) -> None:
-        """A card came when no round was open: a whole round goes unseen, and whether its stub was counted."""
+        """A card came when no round was open: a whole round goes unseen, and with it whether its stub was counted."""
         if self.strayed:
             return
         self.strayed, self.uncounted = True, Stubs()
         self.decks = {name: replace(deck, stubs=Stubs()) for name, deck in self.decks.items()}
+        self.orders = tuple(o for o in self.orders if o.event.order != "play_first")  # of that round
 
     def note(self, heard: Heard) -> None:
         """Take an event in."""

@@ -458,7 +458,12 @@ def count_is_right(f: Facts, h: Heard) -> Sequence[Finding]:
     said += f" The number of cards is not right at {', '.join(wrong)}."
     both = () if whole else ("I-25-both",)
     found = _count(f, h, "25.7(e)2-m", said, (*reading, *both))
-    return [replace(found, positions=tuple(wrong), follows=("25.7(c)1", "25.7(c)2", "25.7(c)3"))]
+    stakes = (Absence("wagers", f.round.when if f.round else 0, f.first_draw.when),)  # who was to have cards
+    return [
+        replace(
+            found, positions=tuple(wrong), follows=("25.7(c)1", "25.7(c)2", "25.7(c)3"), unless=(*found.unless, *stakes)
+        )
+    ]  # fmt: skip
 
 
 def _unread(f: Facts) -> bool:

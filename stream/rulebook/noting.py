@@ -223,6 +223,8 @@ def _acknowledged(f: "Facts", h: Heard[ev.AlertAcknowledged], _e: ev.AlertAcknow
 
 
 def _directed(f: "Facts", h: Heard[ev.SupervisorDirected], e: ev.SupervisorDirected) -> None:
+    if f.strayed and e.order == "play_first":
+        return  # of the round whose opening was lost
     if e.order == "lifted":
         f.orders = tuple(o for o in f.orders if e.seats and not set(e.seats) & set(o.event.seats))
     else:
@@ -353,6 +355,7 @@ def _shuffle_failed(
 
 def _installed(f: "Facts", h: Heard[ev.DeviceInstalled], e: ev.DeviceInstalled) -> None:
     f.installed[e.kind] = h
+    f.doubted -= {e.kind}
     if e.asset is not None:
         f.assets[e.kind] = e.asset
     if e.kind == "manual_shoe" and e.side is not None:

@@ -1,8 +1,10 @@
 """The facts that outlive a round: decks, machines, the button, what is counted across rounds, who sits where."""
 
+from collections.abc import Collection
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Affected
@@ -87,3 +89,11 @@ class Standing(Struct, frozen=True):
     absent: dict[Seat, Heard[ev.PlayerLeft]] = {}
     seated: dict[Seat, str] = {}  # pseudonyms
     orders: tuple[Heard[ev.SupervisorDirected], ...] = ()  # a supervisor's directions in force
+    doubted: frozenset[Kind] = frozenset()  # machines whose removal may have gone unread
+
+
+def doubting(s: Standing, devices: Collection[str]) -> Standing:
+    """What stands after some devices were not heard for a while: what they told of may have ended unread."""
+    doubted = {kind for kind, told in s.installed.items() if told.device in devices}
+    absent = {seat: told for seat, told in s.absent.items() if told.device not in devices}
+    return replace(s, doubted=s.doubted | doubted, absent=absent)

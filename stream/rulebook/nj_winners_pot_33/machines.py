@@ -157,7 +157,7 @@ def _still_there(f: Facts, h: Heard, machine: Heard, how: str) -> Finding:
     gone = (r for r in f.later(h, ev.DeviceRemoved) if r.event.kind == e.kind)
     near = next((r for r in gone if unsure(r, h)), None)
     return Finding(
-        atom="33.12(k)", deciding=h, cause="order" if near else None,
+        atom="33.12(k)", deciding=h, cause="order" if near else "coverage" if e.kind in f.doubted else None,
         absence=Absence("installations", machine.when, h.when),
         supporting=(machine,) if near is None else (machine, near), scope=Scope("device", device=name),
         interpretations=("I-33-k",),
