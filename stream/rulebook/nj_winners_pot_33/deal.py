@@ -79,14 +79,15 @@ def terms(f: Facts) -> Terms:
 
 
 def _cards_at(f: Facts, hand: Position, before: Heard | None) -> int:
-    """How many cards were dealt to a hand; up to a moment, no more than to any other."""
+    """How many cards were dealt to a hand; up to a moment, no more than to any other that was in play then."""
     counts = _lie_at(f, before)
     mine = counts.get(hand, 0)
-    others = [n for p, n in counts.items() if p != hand]
     if before is None:
         return mine
+    out = {*f.folded, *(p for p, taken in f.taken.items() if taken < before)}
+    others = [n for p, n in counts.items() if p != hand and p not in out]
     if not others:
-        return min(mine, 1)  # the first street has only begun
+        return mine if len(counts) > 1 else min(mine, 1)  # alone at the table, or the first street has only begun
     if len(set(others)) == 1:
         return others[0]  # the street was complete
     return min(mine, max([n for n in others if others.count(n) > 1] or others))
