@@ -34,7 +34,7 @@ from stream.rulebook.heard import Heard
 from stream.rulebook.paragraphs import Atom
 
 VIDEO_MARGIN: Final = 15 * SECOND  # before the first and after the last event of the evidence
-_SEVERITIES: Final = ("info", "minor", "major", "critical")
+SEVERITIES: Final = ("info", "minor", "major", "critical")
 
 
 class Scene(Struct, frozen=True):
@@ -163,13 +163,13 @@ def _status(scene: Scene, cause: object, duty: Fulfilment | None) -> Status:
 
 def _severity(atom: Atom, group: Sequence[Finding], duty: Fulfilment | None, cause: object) -> Severity:
     """The atom's, or a finding's own; a remedy that failed is major at least."""
-    severity = max((f.severity or atom.severity for f in group), key=_SEVERITIES.index)
+    severity = max((f.severity or atom.severity for f in group), key=SEVERITIES.index)
     if duty is None or cause is not None:
         return severity
     if duty.severity is not None:
         return duty.severity
     failed = duty.outcome == "breached"
-    return max(severity, "major", key=_SEVERITIES.index) if failed else severity
+    return max(severity, "major", key=SEVERITIES.index) if failed else severity
 
 
 def _more(count: int) -> str:

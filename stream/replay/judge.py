@@ -21,8 +21,9 @@ from stream.replay.deck import bypassed, doubts
 from stream.replay.departures import told, unwatched
 from stream.replay.drafts import Scene, draft
 from stream.replay.faults import advised, clock_faults, deck_faults, faults, not_followed, table_faults, uncaused
-from stream.replay.fold import BETWEEN, CARDS, CLEARING, Setup, number, plan_of, plan_settings, setup, variants_of
-from stream.replay.precedence import questions_named, settled_by_rank
+from stream.replay.fold import BETWEEN, CARDS, CLEARING, Setup, plan_of, plan_settings, setup, variants_of
+from stream.replay.precedence import settled_by_rank
+from stream.replay.unseen import one_question, questions_named, vouched, weighed
 from stream.rulebook.checks import FirstDraw
 from stream.rulebook.duties import ROUND_ENDS, Duty
 from stream.rulebook.facts import WAIT, Facts
@@ -79,7 +80,7 @@ def judge(
 
         def fulfil(f: Finding) -> Fulfilment | None:
             duty = duties.get(f.atom)
-            return None if duty is None else _vouched(scene, duty(end, f))
+            return None if duty is None else vouched(scene, duty(end, f))
 
         def drafted(found: Iterable[Finding]) -> list[Verdict]:
             drafts = draft(scene, found, fulfil)
@@ -88,7 +89,7 @@ def judge(
 
         drifting = list(drifts(end))
         out += clock_faults(scene, drifting)
-        findings = list(_once(_weighed(scene, s, findings, [set(d.devices) for d in drifting])))
+        findings = one_question(scene, s, weighed(scene, s, findings, [set(d.devices) for d in drifting]))
         for f in sorted(findings, key=lambda f: f.deciding[:4], reverse=True):
             if f.atom in s.law.rules.ends_round and f.cause is None:
                 end.endings[f.atom] = f.deciding
@@ -98,16 +99,10 @@ def judge(
         verdicts += deck_faults(scene, s, end)
         verdicts += advised(scene, s.law.module.advice(end))
         if view == "followed":
-            verdicts += uncaused(scene, s, end, verdicts, lambda f: drafted(_weighed(scene, s, [f], [])))
+            verdicts += uncaused(scene, s, end, verdicts, lambda f: drafted(weighed(scene, s, [f], [])))
         out += settled_by_rank(verdicts, findings, s.law.rules)
         out = questions_named(scene, out)
     return Judged(in_order(out), rests_on)
-
-
-def _vouched(scene: Scene, duty: Fulfilment) -> Fulfilment:
-    """A remedy that was not seen where it could not have been seen is not known to be missing."""
-    blind = _blind(scene, duty.absence) or any(_interrupted(scene, gap) for gap in duty.unless)
-    return replace(duty, cause="coverage") if blind else duty
 
 
 _View = Literal["followed", "unwatched", "lost"]
@@ -387,41 +382,3 @@ def _walk(events: Sequence[Heard], facts: Facts, s: Setup) -> Iterator[Finding]:
         for moment in moments:
             for bound in s.checks.get(moment, ()):
                 yield from (f for f in bound.check(facts, heard) if f is not WAIT)
-
-
-def _weighed(scene: Scene, s: Setup, findings: Iterable[Finding], drifting: list[set[str]]) -> Iterator[Finding]:
-    """Findings with what the devices, or the clocks of two of them, can't vouch for made undetermined."""
-    least = number(s.settings, "identity_confidence")
-    for f in findings:
-        doubtful = f.deciding.event.confidence < least or _unseen(scene, f)
-        devices = {f.deciding.device, *(h.device for h in f.supporting)}
-        if f.cause is None and any(pair <= devices for pair in drifting):
-            yield replace(f, cause="order")
-        else:
-            yield replace(f, cause="coverage") if f.cause is None and doubtful else f
-
-
-def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """One hole in the readings leaves one question of an atom open, not one for each card of the round."""
-    asked: set[str] = set()
-    for f in findings:
-        if f.cause == "coverage" and f.scope.level == "card":
-            if f.atom in asked:
-                continue
-            asked.add(f.atom)
-        yield f
-
-
-def _unseen(scene: Scene, f: Finding) -> bool:
-    return _blind(scene, f.absence) or any(_interrupted(scene, gap) for gap in f.unless)
-
-
-def _blind(scene: Scene, gap: Absence | None) -> bool:
-    """Whether something not seen could not have been seen."""
-    if gap is not None and scene.alive.get(gap.sense, gap.end + 1) > gap.end:
-        return True  # nothing that could have seen it had been heard by then
-    return gap is not None and _interrupted(scene, gap)
-
-
-def _interrupted(scene: Scene, gap: Absence) -> bool:
-    return any(gap.sense in i.senses and i.covers(gap.begin, gap.end) for i in scene.interruptions)

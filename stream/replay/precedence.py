@@ -1,15 +1,10 @@
-"""Which verdict of a round gives way to which: what ends the round makes open hand-level ones moot; roots are named.
-
-A question that a device leaves open follows from what is told of the device: one fault is one root.
-"""
+"""Which verdict of a round gives way to which: what ends the round makes open hand-level ones moot; roots are named."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from msgspec.structs import replace
 
 from stream.deal.verdicts import Verdict
-from stream.replay.drafts import Scene
 from stream.rulebook.findings import Finding
 from stream.rulebook.paragraphs import RuleSet
 
@@ -31,19 +26,3 @@ def settled_by_rank(verdicts: Sequence[Verdict], findings: Sequence[Finding], ru
         root = next((r for atom in behind for r in verdicts if r.atom == atom and r is not verdict), None)
         out.append(v if root is None else replace(v, root=root.id))
     return out
-
-
-def questions_named(scene: Scene, verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts of one round, those that are undetermined for want of coverage with the device's as their root.
-
-    Of several devices it is the first, by time and name, of which a fault of this round is told.
-    """
-    told = {v.scope.device: v for v in reversed(verdicts) if v.kind == "device_fault" and v.code in _AWAY}
-    devices = (i.device for i in sorted(scene.interruptions, key=lambda i: (i.noticed[:4], i.device)))
-    root = next((told[d] for d in devices if d in told), None)
-    if root is None:
-        return list(verdicts)
-    return [replace(v, root=root.id) if v.cause == "coverage" and v.root is None else v for v in verdicts]
-
-
-_AWAY: Final = ("sequence_gap", "device_offline")

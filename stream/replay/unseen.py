@@ -1,0 +1,95 @@
+"""What the devices of a table can't vouch for: findings made undetermined, and the one question that stays open."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from stream.deal.verdicts import Scope, Verdict
+from stream.replay.drafts import SEVERITIES, Scene
+from stream.replay.fold import Setup, number
+from stream.rulebook.findings import Absence, Finding, Fulfilment
+
+_AWAY: Final = ("sequence_gap", "device_offline")
+
+
+def weighed(scene: Scene, s: Setup, findings: Iterable[Finding], drifting: list[set[str]]) -> Iterator[Finding]:
+    """Findings with what the devices, or the clocks of two of them, can't vouch for made undetermined."""
+    least = number(s.settings, "identity_confidence")
+    for f in findings:
+        doubtful = f.deciding.event.confidence < least or _unseen(scene, f)
+        devices = {f.deciding.device, *(h.device for h in f.supporting)}
+        if f.cause is None and any(pair <= devices for pair in drifting):
+            yield replace(f, cause="order")
+        else:
+            yield replace(f, cause="coverage") if f.cause is None and doubtful else f
+
+
+def vouched(scene: Scene, duty: Fulfilment) -> Fulfilment:
+    """A remedy that was not seen where it could not have been seen is not known to be missing."""
+    blind = _blind(scene, duty.absence) or any(interrupted(scene, gap) for gap in duty.unless)
+    return replace(duty, cause="coverage") if blind else duty
+
+
+def one_question(scene: Scene, s: Setup, findings: Iterable[Finding]) -> list[Finding]:
+    """Findings, of which those that only holes in the readings leave open are one question for each round.
+
+    It is the gravest of them, and the first of these; it names the paragraphs of the others and rests on their events
+    too. One that stands beside what is certain of the same atom and scope is no question of its own.
+    """
+    every = list(findings)
+    certain = {_about(f) for f in every if f.cause is None}
+    lost = (f for f in every if f.cause == "coverage" and f.atom in s.monitored and not scene.between(f.deciding))
+    open_ = [f for f in lost if _about(f) not in certain]
+    if len({_about(f) for f in open_}) <= 1:
+        return every
+    atoms = s.law.atoms
+    first = min(open_, key=lambda f: (-SEVERITIES.index(f.severity or atoms[f.atom].severity), f.deciding[:4], f.atom))
+    first = min((f for f in open_ if _about(f) == _about(first)), key=lambda f: f.deciding[:4])
+    rest = [f for f in open_ if _about(f) != _about(first)]
+    also = ", ".join(sorted({_named(s, f) for f in rest} - {_named(s, first)}))
+    asked = replace(
+        first,
+        observed=f"{first.observed} Open for the same reason: {also}." if also else first.observed,
+        supporting=(*first.supporting, *(h for f in rest for h in (f.deciding, *f.supporting))),
+        positions=tuple(sorted({*first.positions, *(p for f in rest for p in f.positions)})),
+    )
+    return [asked if f is first else f for f in every if not any(f is other for other in rest)]
+
+
+def _about(f: Finding) -> tuple[str, Scope]:
+    return f.atom, f.scope
+
+
+def _named(s: Setup, f: Finding) -> str:
+    cite = s.law.rules.citation(s.law.atoms[f.atom].cite)
+    return f"{cite} at {f.scope.position}" if f.scope.position else cite
+
+
+def _unseen(scene: Scene, f: Finding) -> bool:
+    return _blind(scene, f.absence) or any(interrupted(scene, gap) for gap in f.unless)
+
+
+def _blind(scene: Scene, gap: Absence | None) -> bool:
+    """Whether something not seen could not have been seen."""
+    if gap is not None and scene.alive.get(gap.sense, gap.end + 1) > gap.end:
+        return True  # nothing that could have seen it had been heard by then
+    return gap is not None and interrupted(scene, gap)
+
+
+def interrupted(scene: Scene, gap: Absence) -> bool:
+    """Whether a device that carries a sense was not heard at some moment of a window."""
+    return any(gap.sense in i.senses and i.covers(gap.begin, gap.end) for i in scene.interruptions)
+
+
+def questions_named(scene: Scene, verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts of one round, those that are undetermined for want of coverage with the device's as their root.
+
+    One fault is one root. Of several devices it is the first, by time and name, of which a fault of this round is told.
+    """
+    told = {v.scope.device: v for v in reversed(verdicts) if v.kind == "device_fault" and v.code in _AWAY}
+    devices = (i.device for i in sorted(scene.interruptions, key=lambda i: (i.noticed[:4], i.device)))
+    root = next((told[d] for d in devices if d in told), None)
+    if root is None:
+        return list(verdicts)
+    return [replace(v, root=root.id) if v.cause == "coverage" and v.root is None else v for v in verdicts]
