@@ -46,13 +46,14 @@ def told(explanation: Explanation, facts: Facts, s: Setup, scene: Scene) -> Iter
 
 
 def unwatched(facts: Facts, s: Setup, plan: Plan) -> Iterator[Finding]:
-    """The whole deal went unseen: one question, of the part that was due first."""
+    """So much of the deal went unread that it can't be followed: one question, of the part that was due first."""
     atom = s.law.rules.departures.atoms.get(plan[0].part) if plan else None
-    if atom is not None and facts.first_draw is not None:
+    begin = facts.first_draw or next(iter(facts.placements), None)
+    if atom is not None and begin is not None:
         yield Finding(
             atom=atom,
-            deciding=facts.first_draw,
-            observed="Cards left the source, and none was seen to be placed: the layout was not reporting.",
+            deciding=begin,
+            observed="The layout was not reporting; too few of the cards were seen placed to follow the deal.",
             cause="coverage",
         )
 

@@ -10,6 +10,7 @@ from stream.replay.clocks import Drift
 from stream.replay.deck import SAID, impossible
 from stream.replay.drafts import Scene, in_order, notice
 from stream.replay.fold import Setup, setup
+from stream.replay.unseen import blind
 from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Advice, Finding
 from stream.rulebook.heard import Heard
@@ -294,6 +295,8 @@ def _not_spoken_of(s: Setup, f: Facts) -> bool:
 def advised(scene: Scene, advice: Iterable[Advice]) -> Iterator[Verdict]:
     """What the rule set says although no text orders it."""
     for a in advice:
+        if blind(scene, a.absence):
+            continue
         yield notice(
             scene,
             kind="advisory",

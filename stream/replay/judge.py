@@ -17,13 +17,12 @@ from stream.deal.words import SEATS, Seat
 from stream.replay.align import Explanation, Weights, explain
 from stream.replay.carry import Alive, Carry, Interruption
 from stream.replay.clocks import drifts
-from stream.replay.deck import bypassed, doubts
 from stream.replay.departures import told, unwatched
 from stream.replay.drafts import Scene, draft
 from stream.replay.faults import advised, clock_faults, deck_faults, faults, not_followed, table_faults, uncaused
 from stream.replay.fold import BETWEEN, CARDS, CLEARING, Setup, plan_of, plan_settings, setup, variants_of
 from stream.replay.precedence import settled_by_rank
-from stream.replay.unseen import one_question, questions_named, vouched, weighed
+from stream.replay.unseen import known_bypassed, known_doubts, one_question, questions_named, vouched, weighed
 from stream.rulebook.checks import FirstDraw
 from stream.rulebook.duties import ROUND_ENDS, Duty
 from stream.rulebook.facts import WAIT, Facts
@@ -125,7 +124,9 @@ def _round(
         facts.terms = end.terms = terms
         acts = list(_acts(scene, s, end))
         explanation = _explain(scene, s, end, terms, acts)
-        view = "followed" if explanation is not None else "lost"
+        view = "followed" if explanation is not None else "unwatched" if _unread(scene, end) else "lost"
+        if view == "unwatched":
+            findings += unwatched(end, s, plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes)))
         if explanation is not None:
             end.plan = facts.plan = plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes))
             _learn(end, explanation)
@@ -140,16 +141,20 @@ def _round(
         return [], "lost", end  # the opening of a round was lost: what came after it is of no round that is known
     facts.over = scene.closed
     facts.look(counted, beyond)
-    findings += _walk(scene.events, facts, s)
+    findings += _walk(scene, facts, s)
     return findings, view, facts
 
 
 def _unwatched(scene: Scene, facts: Facts) -> bool:
     """Whether cards were drawn and none was seen placed, by a layout that was not reporting."""
-    if facts.placements or facts.first_draw is None:
-        return False
-    begin, end = facts.first_draw.when, scene.events[-1].when
-    return any("placements" in i.senses and i.places and i.covers(begin, end) for i in scene.interruptions)
+    return not facts.placements and facts.first_draw is not None and _unread(scene, facts)
+
+
+def _unread(scene: Scene, facts: Facts) -> bool:
+    """Whether some of the cards placed in the deal may not have been read."""
+    begin = facts.first_draw or next(iter(facts.placements))
+    end = scene.events[-1].when
+    return any("placements" in i.senses and i.places and i.covers(begin.when, end) for i in scene.interruptions)
 
 
 def _settles(heard: Heard) -> bool:
@@ -365,9 +370,9 @@ def _learn(facts: Facts, explanation: Explanation) -> None:
         facts.completes = max(deals, key=lambda h: h[:4])
 
 
-def _walk(events: Sequence[Heard], facts: Facts, s: Setup) -> Iterator[Finding]:
+def _walk(scene: Scene, facts: Facts, s: Setup) -> Iterator[Finding]:
     """Every check at its moment, with the facts as they were then and sight of what came later."""
-    for heard in events:
+    for heard in scene.events:
         if not _notes(facts, heard):
             continue
         step = facts.explained.get((heard.device, heard.boot, heard.seq))
@@ -378,7 +383,7 @@ def _walk(events: Sequence[Heard], facts: Facts, s: Setup) -> Iterator[Finding]:
         moments: Iterable[type[ev.Event]] = (type(heard.event),)
         if facts.first_draw is heard:
             moments = (FirstDraw, type(heard.event))
-            facts.deck_doubts, facts.bypassed = doubts(facts), bypassed(facts)
+            facts.deck_doubts, facts.bypassed = known_doubts(scene, facts), known_bypassed(scene, facts)
         for moment in moments:
             for bound in s.checks.get(moment, ()):
                 yield from (f for f in bound.check(facts, heard) if f is not WAIT)

@@ -5,10 +5,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from stream.deal import events as ev
 from stream.deal.verdicts import Scope, Verdict
+from stream.replay.deck import bypassed, doubts
 from stream.replay.drafts import SEVERITIES, Scene
 from stream.replay.fold import Setup, number
+from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding, Fulfilment
+from stream.rulebook.heard import Heard
+from stream.rulebook.standing import DeckDoubt
 
 _AWAY: Final = ("sequence_gap", "device_offline")
 
@@ -27,8 +32,8 @@ def weighed(scene: Scene, s: Setup, findings: Iterable[Finding], drifting: list[
 
 def vouched(scene: Scene, duty: Fulfilment) -> Fulfilment:
     """A remedy that was not seen where it could not have been seen is not known to be missing."""
-    blind = _blind(scene, duty.absence) or any(interrupted(scene, gap) for gap in duty.unless)
-    return replace(duty, cause="coverage") if blind else duty
+    lost = blind(scene, duty.absence) or any(interrupted(scene, gap) for gap in duty.unless)
+    return replace(duty, cause="coverage") if lost else duty
 
 
 def one_question(scene: Scene, s: Setup, findings: Iterable[Finding]) -> list[Finding]:
@@ -57,6 +62,26 @@ def one_question(scene: Scene, s: Setup, findings: Iterable[Finding]) -> list[Fi
     return [asked if f is first else f for f in every if not any(f is other for other in rest)]
 
 
+def known_doubts(scene: Scene, f: Facts) -> tuple[DeckDoubt, ...]:
+    """What is wrong with the deck that is dealt; not what a shuffler that was not heard would have told."""
+    load, found = f.dealt_from, doubts(f)
+    deck = f.decks.get(load.deck) if load is not None else None
+    if load is None or not {"incomplete", "unshuffled"}.intersection(found):
+        return found
+    begin = deck.begun if deck is not None else None
+    if not blind(scene, Absence("shuffler", begin.when if begin else 0, load.heard.when)):
+        return found
+    return tuple(d for d in found if d not in ("incomplete", "unshuffled"))
+
+
+def known_bypassed(scene: Scene, f: Facts) -> Heard[ev.DeviceInstalled] | None:
+    """The machine that the work went past, unless its removal may have gone unread."""
+    machine = bypassed(f)
+    if machine is None or f.first_draw is None:
+        return machine
+    return None if blind(scene, Absence("installations", machine.when, f.first_draw.when)) else machine
+
+
 def _about(f: Finding) -> tuple[str, Scope]:
     return f.atom, f.scope
 
@@ -67,10 +92,10 @@ def _named(s: Setup, f: Finding) -> str:
 
 
 def _unseen(scene: Scene, f: Finding) -> bool:
-    return _blind(scene, f.absence) or any(interrupted(scene, gap) for gap in f.unless)
+    return blind(scene, f.absence) or any(interrupted(scene, gap) for gap in f.unless)
 
 
-def _blind(scene: Scene, gap: Absence | None) -> bool:
+def blind(scene: Scene, gap: Absence | None) -> bool:
     """Whether something not seen could not have been seen."""
     if gap is not None and scene.alive.get(gap.sense, gap.end + 1) > gap.end:
         return True  # nothing that could have seen it had been heard by then

@@ -58,7 +58,7 @@ class Reading(Struct, frozen=True, kw_only=True):
 
 
 class Advice(Struct, frozen=True, kw_only=True):
-    """What a rule set says although no text of it orders anything."""
+    """What a rule set says although no text of it orders anything; nothing if its `absence` can't be vouched for."""
 
     code: str
     scope: Scope
@@ -69,6 +69,7 @@ class Advice(Struct, frozen=True, kw_only=True):
     observed: str
     supporting: tuple[Heard, ...] = ()
     affected: Affected | None = None
+    absence: Absence | None = None
 
 
 Outcome = Literal["open", "remedied", "breached", "moot"]

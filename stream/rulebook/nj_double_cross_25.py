@@ -561,6 +561,7 @@ def advice(f: Facts) -> Iterator[Advice]:
             what="The stub of one deck was not counted in five of its rounds in a row.",
             expected="Each deck's stub is counted now and then; the text counts the rounds of the table.",
             observed=f"Five stubs of deck {f.deck} in a row went to the rack uncounted; the other's were counted.",
+            absence=Absence("stub", deck.stubs.since, racked.when),
         )  # fmt: skip
     judged = f.source == "manual_shoe" and "miscounted" not in f.deck_doubts and not _unread(f)
     if f.counts and f.deck and f.terms is not None and judged:
