@@ -29,7 +29,8 @@ def _line(t: Tally) -> str:
     spread = "/".join(str(x) for x in t.plain()["verdicts_per_error"]) or "-"
     return (
         f"{t.rounds:>6} {n['errors']:>6} {n['found']:>6} {n['missed'] + n['silent']:>6} {n['false']:>5}"
-        f" {n['undetermined']:>6} {n['undetermined_more_than_one']:>5} {n['wrong seat']:>5} {n['wrong paragraph']:>5}"
+        f" {n['advisory']:>6} {n['undetermined']:>6} {n['undetermined_more_than_one']:>5}"
+        f" {n['wrong seat']:>5} {n['wrong paragraph']:>5}"
         f" {n['wrong status']:>6} {n['published']:>5} {n['withdrawn']:>5} {n['withdrawn, none late']:>5}"
         f" {n['deciding report lost']:>5} {n['found of the rest']:>5} {spread:>12}  {causes}"
     )
@@ -41,7 +42,7 @@ lost: the error took what decides; rest: found of the others"""
 
 def _print(counts: dict[tuple[str, str, str], Tally], kinds: tuple[str, ...]) -> None:
     head = (
-        f"{'':22}rounds errors  found silent false undet.    >1  seat  para status publ.  back  fast  lost  rest"
+        f"{'':22}rounds errors  found silent false advis. undet.    >1  seat  para status publ.  back  fast  lost  rest"
         " min/mean/max  causes"
     )
     for kind in kinds:
@@ -59,6 +60,8 @@ def _print(counts: dict[tuple[str, str, str], Tally], kinds: tuple[str, ...]) ->
         print(f"  {n:>6} {what}")
     for line in [line for t in counts.values() for line in t.shown[:2]][:_SHOWN]:
         print(f"  - {line}")
+    for line in [line for t in counts.values() for line in t.twice[:2]][:_SHOWN]:
+        print(f"  more than one: {line}")
 
 
 def main() -> int:

@@ -29,6 +29,7 @@ class Tally:
     by: Counter[str] = field(default_factory=Counter)
     per_fault: Counter[int] = field(default_factory=Counter)  # how many verdicts an error made -> how many such errors
     shown: list[str] = field(default_factory=list)
+    twice: list[str] = field(default_factory=list)  # errors that left more than one question open
 
     def add(self, other: "Tally") -> None:
         """Count another tally in."""
@@ -37,6 +38,7 @@ class Tally:
         self.by.update(other.by)
         self.per_fault.update(other.per_fault)
         self.shown = (self.shown + other.shown)[:SHOWN]
+        self.twice = (self.twice + other.twice)[:SHOWN]
 
     def plain(self) -> dict[str, Any]:
         """The counts as JSON has them."""
@@ -79,13 +81,19 @@ def lawful(w: Watched, rounds: int, where: str) -> Tally:
             if len(by_name[name]) == 1:
                 own = [v for v in verdicts if not v.root]
                 t.per_fault[len(own)] += 1
-                t.n["undetermined_more_than_one"] += sum(v.kind == "undetermined" for v in verdicts) > 1
+                open_ = [v for v in verdicts if v.kind == "undetermined"]
+                if len(open_) > 1:
+                    t.n["undetermined_more_than_one"] += 1
+                    t.twice.append(f"{where} {name}: {s.device} {s.what}; " + "; ".join(told(v) for v in open_))
     return t
 
 
-def _reach(at: int) -> range:
-    """The rounds in which an error can lie that is still felt in one, nearest first."""
-    return range(at, max(-1, at - REACH), -1)
+def _reach(at: int) -> Sequence[int]:
+    """The rounds in which an error can lie that is felt in one: itself, those before it, at last the next.
+
+    Where the opening of a round was lost, what is told of it is told in the round before.
+    """
+    return (*range(at, max(-1, at - REACH), -1), at + 1)
 
 
 def _names(w: Watched) -> dict[str, int]:

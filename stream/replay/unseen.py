@@ -27,7 +27,7 @@ def weighed(scene: Scene, s: Setup, findings: Iterable[Finding], drifting: list[
         if f.cause is None and any(pair <= devices for pair in drifting):
             yield replace(f, cause="order")
         else:
-            yield replace(f, cause="coverage") if f.cause is None and doubtful else f
+            yield replace(f, cause="coverage") if f.cause in (None, "text") and doubtful else f
 
 
 def vouched(scene: Scene, duty: Fulfilment) -> Fulfilment:

@@ -407,6 +407,7 @@ def counted_in_time(f: Facts, h: Heard) -> Sequence[Finding]:
     return [
         Finding(
             atom="25.7(e)-freq", deciding=h, scope=Scope("table"), interpretations=("I-25-5r",), observed=said,
+            cause="coverage" if stubs.holed else None,
             absence=Absence("stub", stubs.since, h.when),
             unless=(Absence("shuffler_count", stubs.since, h.when), Absence("decks", stubs.since, h.when)),
         )
@@ -555,7 +556,8 @@ def advice(f: Facts) -> Iterator[Advice]:
     deck = f.decks.get(f.deck) if f.deck else None
     racked = next((s for s in f.stubs if isinstance(s.event, ev.StubDiscarded)), None)
     by_table = f.setting("I-25-5r") == "table" and f.source == "manual_shoe"
-    if deck is not None and racked is not None and by_table and deck.stubs.row == _ROUNDS > f.uncounted.row:
+    overdue = deck is not None and not deck.stubs.holed and deck.stubs.row == _ROUNDS > f.uncounted.row
+    if deck is not None and racked is not None and by_table and overdue:
         yield Advice(
             code="stub_count_overdue", scope=_deck_scope(f), deciding=racked, severity="minor",
             what="The stub of one deck was not counted in five of its rounds in a row.",

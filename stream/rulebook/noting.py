@@ -269,9 +269,9 @@ def _stub_counted(f: "Facts", h: Heard[ev.StubCounted], _e: ev.StubCounted) -> N
     f.stubs.append(h)
     f.counts.append(h)
     f.stub_out = (h, f.deck)
-    f.uncounted = Stubs()
+    f.uncounted = counted = Stubs(device=h.device)
     if f.deck is not None:
-        f.decks[f.deck] = replace(f.decks.get(f.deck, DeckFacts()), stubs=Stubs())
+        f.decks[f.deck] = replace(f.decks.get(f.deck, DeckFacts()), stubs=counted)
 
 
 def _stub_discarded(f: "Facts", h: Heard[ev.StubDiscarded], _e: ev.StubDiscarded) -> None:
@@ -283,17 +283,19 @@ def _stub_discarded(f: "Facts", h: Heard[ev.StubDiscarded], _e: ev.StubDiscarded
     whole = bool(f.counts) or (done and deck is not None and facts.count == f.size_of(deck))
     unheard = done and facts.count is None and f.sees("shuffler_count")
     since = f.round.when if f.round else h.when
-    f.uncounted = _another(f.uncounted, since, whole=whole, unheard=unheard)
+    f.uncounted = _another(f.uncounted, h.device, since, whole=whole, unheard=unheard)
     if deck is not None:
-        f.decks[deck] = replace(facts, stubs=_another(facts.stubs, since, whole=whole, unheard=unheard))
+        f.decks[deck] = replace(facts, stubs=_another(facts.stubs, h.device, since, whole=whole, unheard=unheard))
 
 
-def _another(before: Stubs, since: int, *, whole: bool, unheard: bool) -> Stubs:
+def _another(before: Stubs, device: str, since: int, *, whole: bool, unheard: bool) -> Stubs:
     """One more stub in the rack."""
     if whole:
-        return Stubs()
+        return Stubs(device=device)
     since = before.since if before.row else since
-    return Stubs(before.row + 1, before.unheard + unheard, 0 if unheard else before.known + 1, since)
+    return Stubs(
+        before.row + 1, before.unheard + unheard, 0 if unheard else before.known + 1, since, device, before.holed
+    )
 
 
 def _button_moved(f: "Facts", _h: Heard[ev.ButtonMoved], e: ev.ButtonMoved) -> None:

@@ -34,6 +34,8 @@ class Stubs(Struct, frozen=True):
     unheard: int = 0  # of them, whose deck a counting shuffler had done, and no count came
     known: int = 0  # in a row of which not even that can be said
     since: int = 0  # when the first of them was dealt (microseconds)
+    device: str = ""  # which told of the last of them
+    holed: bool = False  # it was not heard for a while since the first of them: one may have been counted
 
 
 class DeckFacts(Struct, frozen=True):
@@ -96,4 +98,9 @@ def doubting(s: Standing, devices: Collection[str]) -> Standing:
     """What stands after some devices were not heard for a while: what they told of may have ended unread."""
     doubted = {kind for kind, told in s.installed.items() if told.device in devices}
     absent = {seat: told for seat, told in s.absent.items() if told.device not in devices}
-    return replace(s, doubted=s.doubted | doubted, absent=absent)
+    decks = {name: replace(deck, stubs=_holed(deck.stubs, devices)) for name, deck in s.decks.items()}
+    return replace(s, doubted=s.doubted | doubted, absent=absent, decks=decks, stubs=_holed(s.stubs, devices))
+
+
+def _holed(stubs: Stubs, devices: Collection[str]) -> Stubs:
+    return replace(stubs, holed=True) if stubs.device in devices else stubs

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Scope, Verdict
@@ -72,17 +73,31 @@ def by_round(
 ) -> dict[str, list[Verdict]]:
     """The verdicts of one table by the round that they are about; what is wrong between rounds belongs to the next.
 
-    So does what is told of a deck or a device, unless its round is a `known` one.
+    So does what is told of a deck or a device, unless it is of a `known` round and was decided before that closed.
     """
     out: dict[str, list[Verdict]] = defaultdict(list)
-    following = _following(log)
+    following, closed = _following(log), _closed(log)
+    at = {(e.device, e.boot, e.seq): e.at for e in log}
     for v in verdicts:
         name = v.round
-        if name is None or (name not in known and v.scope.level in ("deck", "device")):
-            deciding = next(e for e in v.evidence if e.role == "deciding")
-            name = following.get((deciding.device, deciding.boot, deciding.seq), "")
+        decided = next((e.device, e.boot, e.seq) for e in v.evidence if e.role == "deciding")
+        after = name is not None and name in closed and at[decided] > closed[name]
+        if name is None or (v.scope.level in ("deck", "device") and (after or name not in known)):
+            name = following.get(decided, "")
         out[name].append(v)
     return dict(out)
+
+
+def _closed(log: Sequence[ev.AnyEvent]) -> dict[str, datetime]:
+    """When each round closed."""
+    out: dict[str, datetime] = {}
+    name = ""
+    for event in sorted(log, key=lambda e: e.at):
+        if isinstance(event, ev.RoundOpened):
+            name = event.round
+        elif isinstance(event, ev.RoundClosed):
+            out.setdefault(name, event.at)
+    return out
 
 
 def _following(log: Sequence[ev.AnyEvent]) -> dict[tuple[str, int, int], str]:

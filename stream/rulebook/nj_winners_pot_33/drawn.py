@@ -62,6 +62,7 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
             atom="33.12(c)", deciding=h, scope=Scope("card", draw=e.draw), interpretations=readings,
             cause="order" if near and text is None else text, supporting=(near,) if near else (),
             absence=Absence("announcements", since, h.when),
+            unless=(Absence("placements", f.round.when if f.round else since, h.when),),
             observed=f"Draw {e.draw} left the source when no card was due.",
         )
     ]  # fmt: skip

@@ -47,7 +47,8 @@ def _early(f: Facts, h: Heard, e: ev.CardPlaced | ev.CardTurned, undecided: list
     decided = [d for d in f.later(h, ev.PlayerDecided) if unsure(d, h) and decides_on(d, e.index)]
     if len(either) > 1 or ({d.event.seat for d in decided} >= set(undecided) and undecided):
         cause = "order"
-    since = max((x.when for x in f.handled.values()), default=f.round.when if f.round else h.when)
+    begin = f.round.when if f.round else h.when
+    since = min((x.when for seat, x in f.handled.items() if seat in undecided), default=begin)
     said = f"Community card {e.index} showed its face before "
     said += "the deal was over and cards were handled." if not handled else "every player had decided."
     return Finding(
