@@ -53,7 +53,7 @@ def unwatched(facts: Facts, s: Setup, plan: Plan) -> Iterator[Finding]:
         yield Finding(
             atom=atom,
             deciding=begin,
-            observed="The layout was not reporting; too few of the cards were seen placed to follow the deal.",
+            observed="Reports of this deal are missing, so many that it can't be followed.",
             cause="coverage",
         )
 

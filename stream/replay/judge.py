@@ -124,7 +124,7 @@ def _round(
         facts.terms = end.terms = terms
         acts = list(_acts(scene, s, end))
         explanation = _explain(scene, s, end, terms, acts)
-        view = "followed" if explanation is not None else "unwatched" if _unread(scene, end) else "lost"
+        view = "followed" if explanation is not None else "unwatched" if _holed(scene, end, s) else "lost"
         if view == "unwatched":
             findings += unwatched(end, s, plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes)))
         if explanation is not None:
@@ -147,14 +147,17 @@ def _round(
 
 def _unwatched(scene: Scene, facts: Facts) -> bool:
     """Whether cards were drawn and none was seen placed, by a layout that was not reporting."""
-    return not facts.placements and facts.first_draw is not None and _unread(scene, facts)
+    if facts.placements or facts.first_draw is None:
+        return False
+    begin, end = facts.first_draw.when, scene.events[-1].when
+    return any("placements" in i.senses and i.places and i.covers(begin, end) for i in scene.interruptions)
 
 
-def _unread(scene: Scene, facts: Facts) -> bool:
-    """Whether some of the cards placed in the deal may not have been read."""
-    begin = facts.first_draw or next(iter(facts.placements))
-    end = scene.events[-1].when
-    return any("placements" in i.senses and i.places and i.covers(begin.when, end) for i in scene.interruptions)
+def _holed(scene: Scene, facts: Facts, s: Setup) -> bool:
+    """Whether some of what a deal that can't be followed rests on may not have been read."""
+    begin, end = facts.round.when if facts.round else 0, scene.events[-1].when
+    needed = {"placements", "draws", "wagers", *s.law.module.DEAL_RESTS_ON}
+    return any(needed & i.senses and i.covers(begin, end) for i in scene.interruptions)
 
 
 def _settles(heard: Heard) -> bool:

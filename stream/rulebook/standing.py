@@ -35,7 +35,7 @@ class Stubs(Struct, frozen=True):
     known: int = 0  # in a row of which not even that can be said
     since: int = 0  # when the first of them was dealt (microseconds)
     device: str = ""  # which told of the last of them
-    holed: bool = False  # it was not heard for a while since the first of them: one may have been counted
+    holed: bool = False  # some were not seen, or not of which deck: one may have been counted
 
 
 class DeckFacts(Struct, frozen=True):
@@ -98,9 +98,11 @@ def doubting(s: Standing, devices: Collection[str]) -> Standing:
     """What stands after some devices were not heard for a while: what they told of may have ended unread."""
     doubted = {kind for kind, told in s.installed.items() if told.device in devices}
     absent = {seat: told for seat, told in s.absent.items() if told.device not in devices}
-    decks = {name: replace(deck, stubs=_holed(deck.stubs, devices)) for name, deck in s.decks.items()}
-    return replace(s, doubted=s.doubted | doubted, absent=absent, decks=decks, stubs=_holed(s.stubs, devices))
-
-
-def _holed(stubs: Stubs, devices: Collection[str]) -> Stubs:
-    return replace(stubs, holed=True) if stubs.device in devices else stubs
+    stubs = replace(s.stubs, holed=True) if s.stubs.device in devices else s.stubs
+    loading = any(load.heard.device in devices for load in s.loads.values())  # which deck it was may have gone unread
+    decks = {}
+    for name, deck in s.decks.items():
+        shuffling = any(told is not None and told.device in devices for told in (deck.begun, deck.ended))
+        lost = loading or shuffling or deck.stubs.device in devices
+        decks[name] = replace(deck, stubs=replace(deck.stubs, holed=True)) if lost else deck
+    return replace(s, doubted=s.doubted | doubted, absent=absent, decks=decks, stubs=stubs)
