@@ -21,7 +21,7 @@ from stream.replay.departures import told, unwatched
 from stream.replay.drafts import Scene, draft
 from stream.replay.faults import advised, clock_faults, deck_faults, faults, not_followed, table_faults, uncaused
 from stream.replay.fold import BETWEEN, CARDS, CLEARING, Setup, plan_of, plan_settings, setup, variants_of
-from stream.replay.precedence import settled_by_rank
+from stream.replay.precedence import fair, settled_by_rank
 from stream.replay.unseen import known_bypassed, known_doubts, one_question, questions_named, vouched, weighed
 from stream.rulebook.checks import FirstDraw
 from stream.rulebook.duties import ROUND_ENDS, Duty
@@ -79,7 +79,7 @@ def judge(
 
         def fulfil(f: Finding) -> Fulfilment | None:
             duty = duties.get(f.atom)
-            return None if duty is None else vouched(scene, duty(end, f))
+            return None if duty is None else fair(vouched(scene, duty(end, f)), f, findings, s.law.rules)
 
         def drafted(found: Iterable[Finding]) -> list[Verdict]:
             drafts = draft(scene, found, fulfil)

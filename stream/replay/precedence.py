@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from stream.deal.verdicts import Verdict
-from stream.rulebook.findings import Finding
+from stream.rulebook.findings import Finding, Fulfilment
 from stream.rulebook.paragraphs import RuleSet
 
 
@@ -26,3 +26,17 @@ def settled_by_rank(verdicts: Sequence[Verdict], findings: Sequence[Finding], ru
         root = next((r for atom in behind for r in verdicts if r.atom == atom and r is not verdict), None)
         out.append(v if root is None else replace(v, root=root.id))
     return out
+
+
+def fair(duty: Fulfilment, x: Finding, findings: Sequence[Finding], rules: RuleSet) -> Fulfilment:
+    """How a duty stands; not as breached where it is left open whether something came that ends the round.
+
+    What was done may be the remedy of that: two exposed cards are a misdeal, and one of the reads is not sure.
+    """
+    lasting = {*(a for a in rules.ends_round if a not in rules.yields), *rules.survives}
+    if duty.outcome != "breached" or x.atom in lasting:
+        return duty
+    perhaps = next(
+        (f for f in findings if f.cause is not None and f.atom in rules.ends_round and f.atom != x.atom), None
+    )
+    return duty if perhaps is None else replace(duty, cause=duty.cause or perhaps.cause)

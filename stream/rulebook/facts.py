@@ -300,7 +300,7 @@ class Facts:
         """A card came when no round was open: a whole round goes unseen, and with it whether its stub was counted."""
         if self.strayed:
             return
-        self.strayed, self.uncounted = True, Stubs()
+        self.strayed, self.uncounted, self.stub_out = True, Stubs(), None
         self.decks = {name: replace(deck, stubs=Stubs()) for name, deck in self.decks.items()}
         self.orders = tuple(o for o in self.orders if o.event.order != "play_first")  # of that round
 

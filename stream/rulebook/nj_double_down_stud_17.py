@@ -372,14 +372,15 @@ def double_window(f: Facts, h: Heard) -> Sequence[Finding]:
     call = f.call_after(done)
     if call is None:
         return LAWFUL
+    turn = next((t for t in f.later(h, ev.CardTurned) if t.event.position == "C" and unsure(t, h)), None)
     return [
         Finding(
             atom="17.8(c)" if f.setting("I-17-cd") == "c" else "17.8(d)",
             deciding=h,
-            supporting=(call,),
+            supporting=(call,) if turn is None else (call, turn),
             positions=(placed.seat,),
             interpretations=("I-17-cd",),
-            cause="order" if unsure(call, h) else None,
+            cause="order" if unsure(call, h) or turn is not None else None,  # after the turn it would be of (c)
             observed=f'A double down wager was placed at {placed.seat} after the second "No more bets".',
         )
     ]

@@ -237,6 +237,7 @@ def _burned(f: "Facts", h: Heard[ev.CardBurned], _e: ev.CardBurned) -> None:
 
 def _returned(f: "Facts", h: Heard[ev.CardReturned], e: ev.CardReturned) -> None:
     f.returned[e.draw] = h
+    f.boxed = [b for b in f.boxed if b.event.draw != e.draw]  # it is drawn, and seen, once more
 
 
 def _seen(f: "Facts", h: Heard[ev.CardSeen], e: ev.CardSeen) -> None:

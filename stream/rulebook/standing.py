@@ -99,10 +99,11 @@ def doubting(s: Standing, devices: Collection[str]) -> Standing:
     doubted = {kind for kind, told in s.installed.items() if told.device in devices}
     absent = {seat: told for seat, told in s.absent.items() if told.device not in devices}
     stubs = replace(s.stubs, holed=True) if s.stubs.device in devices else s.stubs
+    out = s.stub_out if s.stub_out is not None and s.stub_out[0].device not in devices else None
     loading = any(load.heard.device in devices for load in s.loads.values())  # which deck it was may have gone unread
     decks = {}
     for name, deck in s.decks.items():
         shuffling = any(told is not None and told.device in devices for told in (deck.begun, deck.ended))
         lost = loading or shuffling or deck.stubs.device in devices
         decks[name] = replace(deck, stubs=replace(deck.stubs, holed=True)) if lost else deck
-    return replace(s, doubted=s.doubted | doubted, absent=absent, decks=decks, stubs=stubs)
+    return replace(s, doubted=s.doubted | doubted, absent=absent, decks=decks, stubs=stubs, stub_out=out)

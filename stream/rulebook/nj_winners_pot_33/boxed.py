@@ -41,11 +41,13 @@ def boxed(f: Facts, h: Heard) -> Sequence[Finding]:
         ]
     during = [b for b in f.boxed if last is None or b < last or f.complete_at is None]
     unknown: Cause | None = "order" if last is not None and unsure(last, h) else None
+    stub = isinstance(h.event, ev.CardSeen) and h.event.place == "stub"
+    over = (Absence("placements", f.first_draw.when, h.when),) if stub else ()  # the deal may have been over
     if len(during) == 1:
-        return [Finding(atom="33.12(b)-1", deciding=h, observed=said, cause=unknown)]
+        return [Finding(atom="33.12(b)-1", deciding=h, observed=said, cause=unknown, unless=over)]
     return [
         Finding(
-            atom="33.12(b)-2", deciding=h, supporting=tuple(during[:-1]), cause=unknown,
+            atom="33.12(b)-2", deciding=h, supporting=tuple(during[:-1]), cause=unknown, unless=over,
             observed=f"{len(during)} cards of the round were found face up in the source.",
         )
     ]  # fmt: skip

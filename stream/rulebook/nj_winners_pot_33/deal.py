@@ -84,6 +84,9 @@ def _cards_at(f: Facts, hand: Position, before: Heard | None) -> int:
     mine = counts.get(hand, 0)
     if before is None:
         return mine
+    took = before.event
+    if isinstance(took, ev.CardsCollected) and took.count > mine:
+        return took.count  # the dealer took up more than were seen to be placed there
     out = {*f.folded, *(p for p, taken in f.taken.items() if taken < before)}
     others = [n for p, n in counts.items() if p != hand and p not in out]
     if not others:
