@@ -71,7 +71,7 @@ def _over(facts: Facts, scene: Scene) -> Heard:
     ends = next((h for h in scene.events if _ends(h)), None)
     if facts.last_placed is not None and (facts.voids or ends is None):
         return facts.last_placed
-    return ends or scene.events[-1]
+    return ends or scene.last
 
 
 def _ends(h: Heard) -> bool:

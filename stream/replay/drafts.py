@@ -51,6 +51,11 @@ class Scene(Struct, frozen=True):
     alive: Mapping[str, int] = {}  # sense -> since when a device that carries it has been heard
     shut: Heard | None = None  # the event that closed the round
 
+    @property
+    def last(self) -> Heard:
+        """The last event that tells of more than its device."""
+        return next((h for h in reversed(self.events) if type(h.event) is not ev.DeviceHeartbeat), self.events[-1])
+
     def where(self, deciding: Heard) -> tuple[str | None, str | ev.Identity]:
         """The round's id, if the event is of a round, and what stands for it in a verdict's id."""
         if self.round is None:

@@ -242,6 +242,22 @@ def came_too_late(table: str, opened: Heard | None, event: Heard) -> Verdict:
     )
 
 
+def too_long(scene: Scene, first: Heard, most: int) -> Verdict:
+    """A round has more events than a round can have; the first of those that are not judged decides."""
+    return notice(
+        scene,
+        kind="advisory",
+        code="round_too_long",
+        scope=Scope("round"),
+        deciding=first,
+        status="final" if scene.closed else "open",
+        severity="major",
+        what="A round had more events than are judged of one round.",
+        expected=f"A round, with the time after it, has at most {most} events, heartbeats aside.",
+        observed="What came from this event on is kept and not judged, until another round is opened.",
+    )
+
+
 def not_followed(scene: Scene) -> Verdict:
     """The deal departs from the procedure in more ways than can be told apart."""
     assert scene.round is not None

@@ -5,7 +5,7 @@ of what was dealt, and walks the events with every check. It is pure and total, 
 of events alone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
@@ -19,7 +19,16 @@ from stream.replay.carry import Alive, Carry, Interruption
 from stream.replay.clocks import drifts
 from stream.replay.departures import told, unwatched
 from stream.replay.drafts import Scene, draft
-from stream.replay.faults import advised, clock_faults, deck_faults, faults, not_followed, table_faults, uncaused
+from stream.replay.faults import (
+    advised,
+    clock_faults,
+    deck_faults,
+    faults,
+    not_followed,
+    table_faults,
+    too_long,
+    uncaused,
+)
 from stream.replay.fold import BETWEEN, CARDS, CLEARING, Setup, plan_of, plan_settings, setup, variants_of
 from stream.replay.precedence import fair, settled_by_rank
 from stream.replay.unseen import known_bypassed, known_doubts, one_question, questions_named, vouched, weighed
@@ -29,6 +38,26 @@ from stream.rulebook.facts import WAIT, Facts
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.steps import Act, Close, Deal, Terms
+
+LONGEST: Final = 1500  # events of one round that are judged, heartbeats aside; a full table has about 300
+
+
+class Memo:
+    """The explanations found for the acts of a round as they were last, by the terms on which they were asked for."""
+
+    __slots__ = ("asked", "found")
+
+    def __init__(self) -> None:
+        self.asked: object = None
+        self.found: dict[Terms, Explanation | None] = {}
+
+    def recall(self, asked: object, terms: Terms, search: Callable[[], Explanation | None]) -> Explanation | None:
+        """What was found for the same question before, else what a search finds."""
+        if asked != self.asked:
+            self.asked, self.found = asked, {}
+        if terms not in self.found:
+            self.found[terms] = search()
+        return self.found[terms]
 
 
 class Judged(NamedTuple):
@@ -54,6 +83,7 @@ def judge(
     closed: bool = False,
     first: bool = False,
     beyond: Sequence[Heard] = (),
+    memo: Memo | None = None,
 ) -> Judged:
     """The verdicts of one round and the time after it, by `at` and `id`, and what each says was not seen.
 
@@ -61,20 +91,23 @@ def judge(
     `opened` is the table.opened it is judged under; `closed` says that another round has begun; `first` that
     nothing of this table came before. `beyond` are events of later rounds that a duty can end with. `alive` tells
     since when each sense is known to be carried. `conflicts` are the events in force of identities that came
-    twice with other content.
+    twice with other content. `memo` spares a search that was made before, and changes no answer.
     """
     config = opened.event if opened else None
     assert config is None or isinstance(config, ev.TableOpened)
     s = setup(config) if config else None
     rnd = events[0] if events and isinstance(events[0].event, ev.RoundOpened) else None
+    events, long = _judgeable(events)
     ended = closed or any(isinstance(h.event, ev.RoundClosed) for h in events)
     shut = next((h for h in events if isinstance(h.event, ev.RoundClosed)), None)
     scene = Scene(table, s, config, rnd, reused, events, ended, interruptions, dict(alive), shut)
     out = list(faults(scene, conflicts))
     out += table_faults(scene, carry, opened, first=first)
+    if long is not None:
+        out.append(too_long(scene, long, LONGEST))
     rests_on: dict[str, tuple[Absence, ...]] = {}
     if s is not None and config is not None:
-        findings, view, end = _round(scene, s, config, carry, beyond)
+        findings, view, end = _round(scene, s, config, carry, beyond, memo or Memo())
         duties: dict[str, Duty] = s.law.module.DUTIES
 
         def fulfil(f: Finding) -> Fulfilment | None:
@@ -109,7 +142,7 @@ _View = Literal["followed", "unwatched", "lost"]
 
 
 def _round(
-    scene: Scene, s: Setup, config: ev.TableOpened, carry: Carry, beyond: Sequence[Heard]
+    scene: Scene, s: Setup, config: ev.TableOpened, carry: Carry, beyond: Sequence[Heard], memo: Memo
 ) -> tuple[list[Finding], _View, Facts]:
     """All findings of a round, how its deal was seen, and the facts at its end."""
     facts = Facts.begin(config, carry.standing, s.settings)
@@ -123,7 +156,7 @@ def _round(
     elif s.deals and terms is not None:
         facts.terms = end.terms = terms
         acts = list(_acts(scene, s, end))
-        explanation = _explain(scene, s, end, terms, acts)
+        explanation = _explain(scene, s, end, terms, acts, memo)
         view = "followed" if explanation is not None else "unwatched" if _holed(scene, end, s) else "lost"
         if view == "unwatched":
             findings += unwatched(end, s, plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes)))
@@ -132,7 +165,7 @@ def _round(
             _learn(end, explanation)
             end.look(counted, beyond)
             findings += told(explanation, end, s, scene)
-            doubt = _doubtful_wager(scene, s, end, terms, acts, explanation)
+            doubt = _doubtful_wager(scene, s, end, terms, acts, explanation, memo)
             if doubt is not None:
                 cause, explanation = doubt
                 findings = [f if f.cause else replace(f, cause=cause) for f in findings]
@@ -149,15 +182,23 @@ def _unwatched(scene: Scene, facts: Facts) -> bool:
     """Whether cards were drawn and none was seen placed, by a layout that was not reporting."""
     if facts.placements or facts.first_draw is None:
         return False
-    begin, end = facts.first_draw.when, scene.events[-1].when
+    begin, end = facts.first_draw.when, scene.last.when
     return any("placements" in i.senses and i.places and i.covers(begin, end) for i in scene.interruptions)
 
 
 def _holed(scene: Scene, facts: Facts, s: Setup) -> bool:
     """Whether some of what a deal that can't be followed rests on may not have been read."""
-    begin, end = facts.round.when if facts.round else 0, scene.events[-1].when
+    begin, end = facts.round.when if facts.round else 0, scene.last.when
     needed = {"placements", "draws", "wagers", *s.law.module.DEAL_RESTS_ON}
     return any(needed & i.senses and i.covers(begin, end) for i in scene.interruptions)
+
+
+def _judgeable(events: Sequence[Heard]) -> tuple[Sequence[Heard], Heard | None]:
+    """The events of a round that are judged, and the first that is not (None: all are)."""
+    if len(events) <= LONGEST:
+        return events, None
+    beyond = [i for i, h in enumerate(events) if type(h.event) is not ev.DeviceHeartbeat][LONGEST:]
+    return (events[: beyond[0]], events[beyond[0]]) if beyond else (events, None)
 
 
 def _settles(heard: Heard) -> bool:
@@ -282,7 +323,17 @@ def _with_missing_draws(drawn: Sequence[Act], away: set[int]) -> Iterator[Act]:
         due = max(due, number + 1)
 
 
-def _explain(scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[Act]) -> Explanation | None:
+def _explain(scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[Act], memo: Memo) -> Explanation | None:
+    """The smallest explanation of the acts on these terms; the same question is searched once."""
+    over, halted = _over(scene, facts), any(h.event.what in ROUND_ENDS for h in facts.voids)
+    last = scene.last[:4] if scene.interruptions else None
+    asked = (s, facts.round, over, halted, facts.last_draw, scene.interruptions, last, tuple(acts))
+    return memo.recall(asked, terms, lambda: _searched(scene, s, facts, terms, acts, over=over, halted=halted))
+
+
+def _searched(
+    scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[Act], *, over: bool, halted: bool
+) -> Explanation | None:
     rules, settings = s.law.rules, plan_settings(s)
     parts = rules.departures.parts
 
@@ -296,7 +347,7 @@ def _explain(scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[
         if before is not None and after is not None and before.draw and after.draw == before.draw + 1:
             return False
         begin = before.heard.when if before else facts.round.when if facts.round else 0
-        end = after.heard.when if after else scene.events[-1].when
+        end = after.heard.when if after else scene.last.when
         holes = [i for i in scene.interruptions if i.covers(begin, end)]
         if (
             after is None
@@ -321,8 +372,8 @@ def _explain(scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[
         kept,
         weights,
         trace,
-        closed=_over(scene, facts),
-        halted=any(h.event.what in ROUND_ENDS for h in facts.voids),
+        closed=over,
+        halted=halted,
     )
 
 
@@ -333,6 +384,7 @@ def _doubtful_wager(
     terms: Terms,
     acts: Sequence[Act],
     explanation: Explanation,
+    memo: Memo,
 ) -> tuple[Cause, Explanation] | None:
     """Why the deal may be lawful after all: a wager is read the other way.
 
@@ -356,7 +408,7 @@ def _doubtful_wager(
         others.append((lost, "coverage"))
     for seats, cause in others:
         other = replace(terms, seats=tuple(p for p in SEATS if (p in terms.seats) != (p in seats)))
-        again = _explain(scene, s, facts, other, acts)
+        again = _explain(scene, s, facts, other, acts, memo)
         if again is not None and not again.departures:
             return cause, again
     return None

@@ -16,6 +16,7 @@ from stream.deal.verdicts import Verdict
 from stream.deal.wire import micros
 from stream.replay.carry import Alive, Carry, Interruption
 from stream.replay.fold import BETWEEN, Fold
+from stream.replay.judge import Memo
 from stream.rulebook.findings import Absence
 from stream.rulebook.heard import Heard
 
@@ -73,7 +74,7 @@ class Segment:
 
     __slots__ = (
         "_cold", "_events", "_outline", "_record", "beyond", "carry", "conflicts", "fold", "folded", "found",
-        "judged_as", "opened", "out", "pending", "rests_on", "reused", "saved", "stale", "verdicts",
+        "full", "judged_as", "memo", "opened", "out", "pending", "rests_on", "reused", "saved", "stale", "verdicts",
     )  # fmt: skip
 
     def __init__(self, events: list[Heard]) -> None:
@@ -91,6 +92,8 @@ class Segment:
         self.reused = False
         self.verdicts: dict[str, Verdict] | None = {}  # None: not judged since it was read back
         self.rests_on: Mapping[str, tuple[Absence, ...]] = {}  # verdict -> what it says was not seen
+        self.full = False  # it has more events than are judged: what is added at its end changes nothing
+        self.memo = Memo()
         self.judged_as: JudgedAs | None = None
         self.pending = False  # a duty of it can end in a later round
         self.beyond: tuple[Heard, ...] = ()  # what later rounds have shown of it
@@ -162,7 +165,7 @@ class Segment:
     def restart(self) -> None:
         """Fold it from its beginning at the next settling."""
         self._thaw()
-        self.fold, self.folded, self.stale, self.saved = None, 0, True, False
+        self.fold, self.folded, self.stale, self.saved, self.full = None, 0, True, False, False
 
     def freeze(self) -> None:
         """Keep the record in place of the events (settled and closed segments only)."""
@@ -171,6 +174,7 @@ class Segment:
             self._outline = _outline(self._events)
             self._events = None
             self.fold = self.carry = self.out = self._record = None
+            self.memo = Memo()
 
     def record(self) -> bytes:
         """The segment written down."""

@@ -96,7 +96,8 @@ class Table:
         events = last.events
         if not events or heard > events[-1]:
             events.append(heard)
-            last.stale, last.saved = True, False
+            last.stale = last.stale or (kind is not ev.DeviceHeartbeat and not last.full)
+            last.saved = False
         elif len(self.segments) == 1 or heard > events[0]:
             place = bisect_left(events, heard)
             events.insert(place, heard)
@@ -376,6 +377,7 @@ class Table:
             segment.pending = closed and _lasts(segment)
             segment.beyond = self._beyond(k) if closed else ()
             segment.judged_as, segment.stale = judged_as, False
+            segment.full = any(v.code == "round_too_long" for v in judged.verdicts)
             if segment.name:
                 self.touched.add(segment.name)
 
@@ -417,6 +419,7 @@ class Table:
             closed=closed,
             first=begins,
             beyond=self._beyond(k) if closed else (),
+            memo=segment.memo,
         )
 
     def _reach(self, k: int) -> tuple[Order, Order] | None:
