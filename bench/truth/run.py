@@ -15,6 +15,7 @@ from .tally import Tally, lawful, wrong
 from .watch import watch
 
 MIX: Final = "mix"
+LYING: Final = "skew_untold"  # not in the mix: a clock that errs by more than it says breaks the contract
 LAWFUL: Final = ("lawful, usual rates", "lawful, ten times")
 ALONE: Final = "lawful, one error"
 WRONG: Final = "one irregularity and one error"
@@ -57,7 +58,7 @@ def jobs(rules: str, mode: str, kind: str, rounds: int, seed: int) -> Iterator[J
             rounds, seed = rounds - mine, seed + 1
         return
     times = 10 if kind == LAWFUL[1] else 1
-    modes = FAULTS if mode == MIX else (mode,)
+    modes = [m for m in FAULTS if m != LYING] if mode == MIX else [mode]
     faults = tuple((m, FAULTS[m].rate * times) for m in modes)
     while rounds > 0:
         mine = min(_TABLE, rounds)

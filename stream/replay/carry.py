@@ -1,5 +1,6 @@
 """What a round hands on to the next, and what interrupted a device's view."""
 
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -84,6 +85,17 @@ class Watch:
         self.last[device] = heard
         if when > self.alarm:
             self._silent(heard)
+
+    def beat_late(self, heard: Heard, after: Sequence[Heard]) -> bool:
+        """Take in a device's next heartbeat although later ones of others were taken in; False where order matters."""
+        before = self.last.get(heard.device)
+        new = before is None or heard[2:4] != (before.boot, before.seq + 1) or heard.device not in self.beats
+        later = {h[:4] for h in after}
+        noticed = any(i.noticed[:4] in later or (i.end is not None and i.end[:4] in later) for i in self.found)
+        if new or noticed or heard.device in self.down or heard.when > self.alarm:
+            return False
+        self.last[heard.device] = heard
+        return True
 
     def _alive(self, heard: Heard, kind: type[ev.AnyEvent]) -> None:
         """A device says that it is there, or that it goes."""

@@ -5,7 +5,7 @@ doubt it stops following: from then on `stream.replay.judge` judges the round as
 and the same checks, and a test holds that they agree at every prefix.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from re import fullmatch
 from typing import Final
@@ -197,6 +197,15 @@ class Fold:
             facts.note(heard)
         if self.clean:
             self._follow(heard, kind, facts)
+
+    def beat_late(self, heard: Heard, after: Sequence[Heard]) -> bool:
+        """Take in a heartbeat that came after others of its round, if that makes no difference; whether it did not.
+
+        Devices beat within milliseconds of each other, and a table that stands idle hears nothing else for hours.
+        """
+        if type(heard.event) is not ev.DeviceHeartbeat or any(type(h.event) is not ev.DeviceHeartbeat for h in after):
+            return False
+        return self.watch.beat_late(heard, after)
 
     def _follow(self, heard: Heard, kind: type, facts: Facts) -> None:
         if kind is ev.CardDrawn:

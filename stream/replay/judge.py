@@ -39,7 +39,10 @@ from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.steps import Act, Close, Deal, Terms
 
-LONGEST: Final = 1500  # events of one round that are judged, heartbeats aside; a full table has about 300
+LONGEST: Final = 1200  # events of one round that are judged, heartbeats aside; a full table has about 300
+
+
+_PLAIN: Final = 1  # nodes: the plan as it is, with no edit
 
 
 class Memo:
@@ -49,15 +52,17 @@ class Memo:
 
     def __init__(self) -> None:
         self.asked: object = None
-        self.found: dict[Terms, Explanation | None] = {}
+        self.found: dict[tuple[Terms, int], Explanation | None] = {}  # by terms and budget
 
-    def recall(self, asked: object, terms: Terms, search: Callable[[], Explanation | None]) -> Explanation | None:
+    def recall(
+        self, asked: object, terms: Terms, budget: int, search: Callable[[], Explanation | None]
+    ) -> Explanation | None:
         """What was found for the same question before, else what a search finds."""
         if asked != self.asked:
             self.asked, self.found = asked, {}
-        if terms not in self.found:
-            self.found[terms] = search()
-        return self.found[terms]
+        if (terms, budget) not in self.found:
+            self.found[terms, budget] = search()
+        return self.found[terms, budget]
 
 
 class Judged(NamedTuple):
@@ -156,7 +161,7 @@ def _round(
     elif s.deals and terms is not None:
         facts.terms = end.terms = terms
         acts = list(_acts(scene, s, end))
-        explanation = _explain(scene, s, end, terms, acts, memo)
+        explanation = _explain(scene, s, end, terms, acts, memo, s.law.rules.departures.budget)
         view = "followed" if explanation is not None else "unwatched" if _holed(scene, end, s) else "lost"
         if view == "unwatched":
             findings += unwatched(end, s, plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes)))
@@ -323,24 +328,43 @@ def _with_missing_draws(drawn: Sequence[Act], away: set[int]) -> Iterator[Act]:
         due = max(due, number + 1)
 
 
-def _explain(scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[Act], memo: Memo) -> Explanation | None:
-    """The smallest explanation of the acts on these terms; the same question is searched once."""
+def _explain(
+    scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[Act], memo: Memo, budget: int
+) -> Explanation | None:
+    """The smallest explanation of the acts on these terms within a budget; the same question is searched once."""
     over, halted = _over(scene, facts), any(h.event.what in ROUND_ENDS for h in facts.voids)
     last = scene.last[:4] if scene.interruptions else None
     asked = (s, facts.round, over, halted, facts.last_draw, scene.interruptions, last, tuple(acts))
-    return memo.recall(asked, terms, lambda: _searched(scene, s, facts, terms, acts, over=over, halted=halted))
+    weights = Weights(s.law.rules.departures.costs, _part_of(s), budget)
+    return memo.recall(
+        asked, terms, budget, lambda: _searched(scene, s, facts, terms, acts, weights, over=over, halted=halted)
+    )
 
 
-def _searched(
-    scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[Act], *, over: bool, halted: bool
-) -> Explanation | None:
-    rules, settings = s.law.rules, plan_settings(s)
-    parts = rules.departures.parts
+def _part_of(s: Setup) -> Callable[[Act], str | None]:
+    """Who owns an act; None: whatever was due."""
+    parts = s.law.rules.departures.parts
 
     def part_of(act: Act) -> str | None:
         if act.position is None or act.position == "burn":
             return parts.get("burn")
         return parts.get(act.position, parts["seat"])
+
+    return part_of
+
+
+def _searched(
+    scene: Scene,
+    s: Setup,
+    facts: Facts,
+    terms: Terms,
+    acts: Sequence[Act],
+    weights: Weights,
+    *,
+    over: bool,
+    halted: bool,
+) -> Explanation | None:
+    rules, settings = s.law.rules, plan_settings(s)
 
     def trace(before: Act | None, after: Act | None) -> bool:
         """A reading may be lost where the layout was not watched and the draws leave room for it."""
@@ -359,7 +383,6 @@ def _searched(
             return False
         return any("placements" in i.senses and i.places for i in holes)
 
-    weights = Weights(rules.departures.costs, part_of, rules.departures.budget)
     closes = bool(s.closes)
     plan = plan_of(rules.id, terms, settings, closes=closes)
     room = sum(isinstance(step, Close) for step in plan)
@@ -408,7 +431,7 @@ def _doubtful_wager(
         others.append((lost, "coverage"))
     for seats, cause in others:
         other = replace(terms, seats=tuple(p for p in SEATS if (p in terms.seats) != (p in seats)))
-        again = _explain(scene, s, facts, other, acts, memo)
+        again = _explain(scene, s, facts, other, acts, memo, _PLAIN)
         if again is not None and not again.departures:
             return cause, again
     return None

@@ -101,7 +101,11 @@ class Table:
         elif len(self.segments) == 1 or heard > events[0]:
             place = bisect_left(events, heard)
             events.insert(place, heard)
-            last.stale, last.saved = True, False
+            last.saved = False
+            if place < last.folded and last.fold and last.fold.beat_late(heard, events[place + 1 : last.folded + 1]):
+                last.folded += 1
+                return
+            last.stale = True
             if place < last.folded:
                 last.restart()
         else:
