@@ -201,6 +201,7 @@ class Worker:
             "MISDEAL_SESSION_S": "6",
             "MISDEAL_LOG": "warning",
             "MISDEAL_HOLD_MS": "500",
+            "MISDEAL_HOLD_DEVICES_MS": "500",
             **settings,
         }
         self.process = subprocess.Popen(

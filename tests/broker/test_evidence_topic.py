@@ -144,7 +144,9 @@ async def test_nothing_hidden_leaves_the_worker(site: Site, rules: str) -> None:
     lines = [Line(topic_of(e), e.table.encode(), encode(e)) for e in shift(rules, 2)]
     wanted = hidden(lines)
     port = _free_port()
-    worker = site.worker(MISDEAL_LOG="debug", MISDEAL_HTTP=f"127.0.0.1:{port}", MISDEAL_HOLD_MS="0")
+    worker = site.worker(
+        MISDEAL_LOG="debug", MISDEAL_HTTP=f"127.0.0.1:{port}", MISDEAL_HOLD_MS="0", MISDEAL_HOLD_DEVICES_MS="0"
+    )
     bad = [Line(SOURCES[0], b"T001", value) for value in HOSTILE]
     await site.produce([*lines[: len(lines) // 2], *bad, *lines[len(lines) // 2 :]])
     alerts, evidence = await agreed(site, wanted)

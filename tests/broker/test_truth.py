@@ -52,7 +52,7 @@ def produce(site: Site, lines: list[Line]) -> None:
 
 async def drained(site: Site) -> None:
     """A worker that reads everything and ends."""
-    worker = site.worker(MISDEAL_HOLD_MS=str(HOLD_MS))
+    worker = site.worker(MISDEAL_HOLD_MS=str(HOLD_MS), MISDEAL_HOLD_DEVICES_MS=str(HOLD_MS))
     # What is left at last belongs to open rounds; it is written down, and committed, within ten seconds.
     while await site.lag() and worker.alive:
         await asyncio.sleep(1)
