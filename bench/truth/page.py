@@ -60,12 +60,12 @@ def _causes(t: Tally) -> str:
 
 
 _ALONE_HEAD: Final = (
-    "errors | told | silent | false | undetermined | more than one | by cause | published | taken back |"
-    " verdicts an error"
+    "errors | told | silent | false | advisories | undetermined | more than one | by cause | published | taken back |"
+    " none late | verdicts an error"
 )
 _WRONG_HEAD: Final = (
-    "rounds | found | undetermined | missed | of these, error told | wrong seat | wrong paragraph |"
-    " wrong status | false beside | published | taken back | verdicts a round"
+    "rounds | found | undetermined | missed | of these, error told | wrong seat | wrong paragraph | wrong status |"
+    " false beside | published | taken back | what decides kept | of these found | verdicts a round"
 )
 _RATES_HEAD: Final = "rate | of a" + "".join(
     f" | {counted} {times}" for times in ("×1", "×10") for counted in ("rounds", "errors", "false", "undetermined")
@@ -79,8 +79,9 @@ _GAME_HEAD: Final = (
 def _alone(t: Tally) -> tuple[object, ...]:
     n = t.n
     return (
-        n["errors"], n["found"], n["silent"], n["false"], n["undetermined"], n["undetermined_more_than_one"],
-        _causes(t), n["published"], n["withdrawn"], _spread(t),
+        n["errors"], n["found"], n["silent"], n["false"], n["advisory"], n["undetermined"],
+        n["undetermined_more_than_one"], _causes(t), n["published"], n["withdrawn"], n["withdrawn, none late"],
+        _spread(t),
     )  # fmt: skip
 
 
@@ -88,7 +89,8 @@ def _beside(t: Tally) -> tuple[object, ...]:
     n = t.n
     return (
         n["errors"], n["found"], n["undetermined"], n["missed"], n["missed, error told"], n["wrong seat"],
-        n["wrong paragraph"], n["wrong status"], n["false"], n["published"], n["withdrawn"], _spread(t),
+        n["wrong paragraph"], n["wrong status"], n["false"], n["published"], n["withdrawn"],
+        n["errors"] - n["deciding report lost"], n["found of the rest"], _spread(t),
     )  # fmt: skip
 
 

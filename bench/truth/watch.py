@@ -27,6 +27,7 @@ from stream.worker.docket import Docket
 from stream.worker.hold import Holds
 
 ACCUSING: Final = ("irregularity", "breach")
+LOSING: Final = ("misread", "no_read", "double_feed", "drop", "reboot", "sense_dead")  # a report is lost, or its face
 _HOLDS: Final = Holds()
 _US: Final = 1_000_000
 
@@ -99,7 +100,7 @@ def watch(order: Order, *, live: bool = True) -> Watched:
     elif table is not None:
         table.settle()
         out.verdicts = [*table.left, *table.in_force()]
-    if out.truths and order.beside:
+    if out.truths and order.beside in LOSING:
         out.undecided = set(_undecided(out, replace(order, beside="")))
     return out
 
