@@ -22,6 +22,7 @@ from stream.rulebook.paragraphs import ids, load
 from stream.simulate.faults import FAULTS
 from stream.simulate.tables import Order, injections, reports
 
+_SETTLE_EVERY: Final = 512
 _TIMES: Final = 3  # a dear event is measured again so often; the least counts
 _DEAR_US: Final = 5_000
 _OFTEN: Final = 100  # times the planning rate
@@ -156,6 +157,28 @@ def costs(rules: str, rounds: int, seeds: int) -> Iterator[tuple[str, Cost]]:
         yield name, Cost(sum(c.events for c in every), mean, worst.most, worst.where)
 
 
+def at_full_speed(rules: str, rounds: int) -> float:
+    """What an event of garbage costs beside a lawful one, settled every 512 events as a replay does."""
+    sane, mad = _hasty(lawful(rules, rounds, 0)), _hasty(garbage(rules, rounds, 0))
+    return mad / sane
+
+
+def _hasty(log: Sequence[ev.AnyEvent]) -> float:
+    """Nanoseconds of CPU an event, the least of some runs."""
+    return min(_run(log) for _ in range(_TIMES)) / len(log)
+
+
+def _run(log: Sequence[ev.AnyEvent]) -> int:
+    begun = process_time_ns()
+    table = Table(log[0].table)
+    for i, event in enumerate(log, 1):
+        table.hear(event)
+        if i % _SETTLE_EVERY == 0:
+            table.settle()
+    table.settle()
+    return process_time_ns() - begun
+
+
 def main() -> None:
     """Print the table, and the worst of all."""
     parser = argparse.ArgumentParser(prog="python -m bench.worst", description=(__doc__ or "").split("\n", 1)[0])
@@ -170,8 +193,9 @@ def main() -> None:
         for name, c in costs(rules, asked.rounds, asked.seeds):
             base = base or c.mean
             ratio = f"of lawful {c.mean / base:>6.1f}"
-            print(f"  {name:10} events {c.events:>7}  mean {c.mean:>8.1f}  {ratio}  most {c.most:>9.0f}")
+            print(f"  {name:10} events {c.events:>7}  mean {c.mean:>8.1f}  {ratio}  most {c.most:>9.0f}", flush=True)
             worst = max(worst, c, key=lambda one: one.most)
+        print(f"  garbage at full speed costs {at_full_speed(rules, asked.rounds):.1f} times what lawful play does")
     print(f"\nthe dearest event of all took {worst.most / 1000:.1f} ms: {worst.where}")
 
 
