@@ -6,7 +6,7 @@ again, once for the set. In the ordinary case an event is appended and folded, a
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from stream.replay.faults import came_too_late
 from stream.replay.fold import Fold, number, setup
 from stream.replay.judge import NOTHING, Judged, judge
 from stream.replay.order import cut, ordered, overlapping
-from stream.replay.segment import LOOKAHEAD, Key, Order, Segment, consequent
+from stream.replay.segment import LOOKAHEAD, Key, Order, Outline, Segment, consequent
 from stream.replay.tail import Tail
 from stream.rulebook.heard import Heard
 
@@ -63,6 +63,7 @@ class Table:
         self.left: list[Verdict] = []  # verdicts of rounds that have left the kept history
         self.late: set[tuple[str, int]] = set()  # device and boot of which an event came too late, since the start
         self.touched: set[str] = set()  # names of segments judged or taken apart, until somebody clears it
+        self._waiting: dict[Key, Heard] = {}  # to be put into the ordered whole
         self._from = 0  # the first segment that is not settled
         self._opening = False  # the first table.opened is to be looked for
         self._alive: Alive | None = None  # since when each sense is known to be carried; None: to be told anew
@@ -125,6 +126,8 @@ class Table:
     def _hear_late(self, event: ev.AnyEvent, at: int, mark: int) -> None:
         """Not the newest of its device: a repeat, a conflict, one that fills a gap, or too late."""
         key = (event.device, event.boot, event.seq)
+        if key in self._waiting:
+            self._merge()
         for segment in reversed(self.segments):
             if not segment.may_hold(key):
                 continue
@@ -164,6 +167,7 @@ class Table:
             self._take_out(heard[1:4])
             at = micros(event.at)
             self._insert(Heard(at, event.device, event.boot, event.seq, at, event, mark))
+            self._merge()
             segment = next(s for s in self.segments if any(h[1:4] == heard[1:4] for h in s.events))
             self._relearn(event.device)
             self._opening = self.base.opened is None
@@ -186,6 +190,7 @@ class Table:
         last = self.base.last.get(key[0])
         if last is None or key[1:] > last[2:4]:
             self._insert(Heard(at, *key, at, event.event, heard.mark))
+            self._merge()
             self._relearn(key[0])
 
     def _relearn(self, device: str) -> None:
@@ -195,6 +200,7 @@ class Table:
 
     def _take_out(self, key: Key) -> None:
         """Remove an event, so that another can stand in its place."""
+        self._merge()
         for k, segment in enumerate(self.segments):
             if not segment.may_hold(key) or all(h[1:4] != key for h in segment.events):
                 continue
@@ -206,8 +212,17 @@ class Table:
     # --- order
 
     def _insert(self, new: Heard) -> None:
-        """Put an event into the ordered whole: from the first round it can touch all is ordered and cut anew."""
-        k = min(self._place_of(new), self._from)
+        """An event that is to be put into the ordered whole, with all that come before the next settling."""
+        self._waiting[new[1:4]] = new
+
+    def _merge(self) -> None:
+        """Put what waits into the ordered whole: from the first round it can touch all is ordered and cut anew."""
+        if not self._waiting:
+            return
+        new = list(self._waiting.values())
+        self._waiting = {}
+        outlines = [s.outline for s in self.segments]
+        k = min(self._from, *(self._place_of(h, outlines) for h in new))
         carry = self._carry_into(k)
         old = self.segments[k:]
         pool = [h for s in old for h in s.events]
@@ -215,7 +230,7 @@ class Table:
         spare = {s.events[0][:4]: s for s in old if s.events}
         self.touched.update(s.name for s in old if s.name)
         del self.segments[k:]
-        for events in cut(ordered([*pool, new], carry)):
+        for events in cut(ordered([*pool, *new], carry)):
             same = spare.get(events[0][:4])
             if same is not None and same.events == events:
                 self.segments.append(same)
@@ -229,10 +244,20 @@ class Table:
         self.segments[k].carry = carry
         self._from = k
         self._opening = self.base.opened is None  # the first opening may have another place now
-        newest = next(h for s in reversed(self.segments) for h in reversed(s.events) if h.device == new.device)
-        tail = self.tails[new.device]
-        tail.when = newest.when  # the running maximum, as it is now
-        tail.first = min(tail.first, new.at)
+        self._learn_again(new)
+
+    def _learn_again(self, new: Sequence[Heard]) -> None:
+        """What is known of the devices of events that came late: the running maximum, as it is now, and since when."""
+        missing = {h.device for h in new}
+        for h in new:
+            self.tails[h.device].first = min(self.tails[h.device].first, h.at)
+        for segment in reversed(self.segments):
+            for h in reversed(segment.events):
+                if h.device in missing:
+                    self.tails[h.device].when = h.when
+                    missing.discard(h.device)
+            if not missing:
+                break
         self._alive = None
 
     def _carry_into(self, k: int) -> Carry:
@@ -243,10 +268,9 @@ class Table:
         assert out is not None, "a settled segment has handed on its state"
         return out
 
-    def _place_of(self, new: Heard) -> int:
+    def _place_of(self, new: Heard, outlines: Sequence[Outline | None]) -> int:
         """The first segment that a new event can change: where it comes in, or where its device goes on."""
-        for k, segment in enumerate(self.segments):
-            outline = segment.outline
+        for k, outline in enumerate(outlines):
             if outline is None:
                 continue
             span = outline.spans.get(new.device)
@@ -260,6 +284,7 @@ class Table:
 
     def recall(self, names: set[str]) -> None:
         """Judge these segments again at the next settling: somebody needs to know what they say."""
+        self._merge()
         for k, segment in enumerate(self.segments):
             if names and segment.name in names and (segment.verdicts is None or not segment.stale):
                 segment.stale = True
@@ -267,6 +292,7 @@ class Table:
 
     def settle(self) -> None:
         """Fold what is new, judge what is in doubt; afterwards `in_force` is up to date."""
+        self._merge()
         if self._opening:
             self._look_for_opening()
         begin = k = self._from
