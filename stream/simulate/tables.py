@@ -271,7 +271,7 @@ class _Line:
             device = r.event.device
             if r.restarts:
                 self.boot[device] = self.boot.get(device, 0) + 1
-                del self.seq[device]
+                self.seq.pop(device, None)  # it may have said nothing yet
             boot, seq = self.boot.get(device, 0), self.seq.get(device, -1) + 1
             self.seq[device] = seq
             at = START + timedelta(microseconds=r.at + r.ahead - _EPOCH)
