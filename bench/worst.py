@@ -137,15 +137,22 @@ def cost(name: str, log: Sequence[ev.AnyEvent]) -> Cost:
 
 def _once(log: Sequence[ev.AnyEvent], at: int) -> int:
     """What one event costs after all that came before it, nanoseconds."""
-    table = Table(log[0].table)
-    for i, event in enumerate(log[:at]):
-        table.hear(event)
-        if i == at - 1 or i % 64 == 0:
-            table.settle()
+    table = _heard(log[:at], 64) if at else Table(log[0].table)
     begun = process_time_ns()
     table.hear(log[at])
     table.settle()
     return process_time_ns() - begun
+
+
+def _heard(log: Sequence[ev.AnyEvent], every: int) -> Table:
+    """A table that has heard a log, settled every so many events and at its end."""
+    table = Table(log[0].table)
+    for i, event in enumerate(log, 1):
+        table.hear(event)
+        if i % every == 0:
+            table.settle()
+    table.settle()
+    return table
 
 
 def costs(rules: str, rounds: int, seeds: int) -> Iterator[tuple[str, Cost]]:
@@ -170,12 +177,7 @@ def _hasty(log: Sequence[ev.AnyEvent]) -> float:
 
 def _run(log: Sequence[ev.AnyEvent]) -> int:
     begun = process_time_ns()
-    table = Table(log[0].table)
-    for i, event in enumerate(log, 1):
-        table.hear(event)
-        if i % _SETTLE_EVERY == 0:
-            table.settle()
-    table.settle()
+    _heard(log, _SETTLE_EVERY)
     return process_time_ns() - begun
 
 

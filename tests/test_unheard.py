@@ -15,6 +15,7 @@ from stream.replay.evidence import Witness
 from stream.replay.judge import LONGEST
 from stream.replay.table import Table
 from stream.rulebook.paragraphs import ids
+from stream.simulate import truth
 from stream.simulate.faults import FAULTS
 from stream.simulate.tables import Order, reports
 from stream.worker.docket import Docket
@@ -79,14 +80,9 @@ def test_what_was_seen_is_published_at_once() -> None:
 def test_nothing_is_published_that_the_next_report_takes_back(rules: str, mode: str) -> None:
     """A lawful table whose reports are lost, late or repeated: no live reader ever sees an accusation."""
     seen = watching.watch(Order(rules, 24, seats=4, seed=11, every=2, mixed=True, beside=mode))
-    assert [told_of(v) for v in seen.withdrawn] == []
+    assert [truth.told(v) for v in seen.withdrawn] == []
     assert sum(seen.published[kind] for kind in watching.ACCUSING) == 0
     assert seen.slips
-
-
-def told_of(v: object) -> str:
-    """A verdict in short."""
-    return f"{getattr(v, 'atom', '')} {getattr(v, 'observed', '')}"
 
 
 @pytest.mark.parametrize("mode", ["drop", "reboot", "sense_dead"])

@@ -59,13 +59,17 @@ def lawful(w: Watched, rounds: int, where: str) -> Tally:
     by_name: dict[str, list[Slip]] = defaultdict(list)
     for s in w.slips:
         by_name[s.round].append(s)
-    _published(w, t, lambda name: [s for i in _reach(names[name]) for s in by_name.get(_name(w, i), ())])
+
+    def near(at: int) -> list[Slip]:
+        return [s for i in _reach(at) for s in by_name.get(_name(w, i), ())]
+
+    _published(w, t, lambda name: near(names[name]))
     t.n["errors"] = len(w.slips)
     said: dict[int, list[Verdict]] = defaultdict(list)  # number of the round that erred -> what it led to
     for name, verdicts in by_round(w.log, w.verdicts, names).items():
         at = names.get(name, len(names))
         cause = next((i for i in _reach(at) if by_name.get(_name(w, i))), None)
-        slips = [s for i in _reach(at) for s in by_name.get(_name(w, i), ())]
+        slips = near(at)
         for v in verdicts:
             _count_lawful(t, v, slips, f"{where} {name}")
             if cause is not None:

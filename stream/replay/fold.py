@@ -47,6 +47,13 @@ CARDS: Final = frozenset({ev.CardDrawn, ev.CardPlaced})
 ENDING: Final = frozenset({ev.RoundClosed, ev.WagerSettled})
 
 
+def counts_between(kind: type[ev.AnyEvent], facts: Facts) -> bool:
+    """Whether an event counts that came while no round was open; a card then shows that one's opening was lost."""
+    if kind in CARDS and facts.closed is not None:
+        facts.stray()
+    return kind in BETWEEN or (kind in CLEARING and facts.round is not None and not facts.strayed)
+
+
 def _folds(event: ev.AnyEvent) -> bool:
     return isinstance(event, ev.PlayerDecided) and event.act == "fold"
 
@@ -188,9 +195,7 @@ class Fold:
             if kind is ev.RoundOpened:
                 facts.note(heard)
                 return
-            if kind in CARDS and facts.closed is not None:
-                facts.stray()
-            if kind not in BETWEEN and (kind not in CLEARING or facts.round is None or facts.strayed):
+            if not counts_between(kind, facts):
                 return
             facts.note(heard)
         else:

@@ -5,20 +5,21 @@ of what was dealt, and walks the events with every check. It is pure and total, 
 of events alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from stream.deal import events as ev
-from stream.deal.verdicts import Cause, Verdict, in_order
-from stream.deal.words import SEATS, Seat
-from stream.replay.align import Explanation, Weights, explain
+from stream.deal.verdicts import Verdict, in_order
+from stream.deal.words import SEATS, Seat, Sense
+from stream.replay.align import Explanation
 from stream.replay.carry import Alive, Carry, Interruption
 from stream.replay.clocks import drifts
 from stream.replay.departures import told, unwatched
 from stream.replay.drafts import Scene, draft
+from stream.replay.explained import Memo, doubtful_wager, explained
 from stream.replay.faults import (
     advised,
     clock_faults,
@@ -29,9 +30,18 @@ from stream.replay.faults import (
     too_long,
     uncaused,
 )
-from stream.replay.fold import BETWEEN, CARDS, CLEARING, Setup, plan_of, plan_settings, setup, variants_of
+from stream.replay.fold import Setup, counts_between, plan_of, plan_settings, setup
 from stream.replay.precedence import fair, settled_by_rank
-from stream.replay.unseen import known_bypassed, known_doubts, one_question, questions_named, vouched, weighed
+from stream.replay.unseen import (
+    interrupted,
+    known_bypassed,
+    known_doubts,
+    layout_interrupted,
+    one_question,
+    questions_named,
+    vouched,
+    weighed,
+)
 from stream.rulebook.checks import FirstDraw
 from stream.rulebook.duties import ROUND_ENDS, Duty
 from stream.rulebook.facts import WAIT, Facts
@@ -40,29 +50,6 @@ from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.steps import Act, Close, Deal, Terms
 
 LONGEST: Final = 1200  # events of one round that are judged, heartbeats aside; a full table has about 300
-
-
-_PLAIN: Final = 1  # nodes: the plan as it is, with no edit
-
-
-class Memo:
-    """The explanations found for the acts of a round as they were last, by the terms on which they were asked for."""
-
-    __slots__ = ("asked", "found")
-
-    def __init__(self) -> None:
-        self.asked: object = None
-        self.found: dict[tuple[Terms, int], Explanation | None] = {}  # by terms and budget
-
-    def recall(
-        self, asked: object, terms: Terms, budget: int, search: Callable[[], Explanation | None]
-    ) -> Explanation | None:
-        """What was found for the same question before, else what a search finds."""
-        if asked != self.asked:
-            self.asked, self.found = asked, {}
-        if (terms, budget) not in self.found:
-            self.found[terms, budget] = search()
-        return self.found[terms, budget]
 
 
 class Judged(NamedTuple):
@@ -143,7 +130,7 @@ def judge(
 
 
 _View = Literal["followed", "unwatched", "lost"]
-"""Whether the deal was followed; nobody was watching any of it; or it departs in more ways than can be told apart."""
+"""Whether the deal was followed; too much of it went unread; or it departs in more ways than can be told apart."""
 
 
 def _round(
@@ -154,23 +141,21 @@ def _round(
     terms, end, counted = _survey(scene.events, Facts.begin(config, carry.standing, s.settings), s)
     findings: list[Finding] = []
     view: _View = "followed"
-    if s.deals and terms is not None and _unwatched(scene, end):
-        view = "unwatched"
+    if s.deals and terms is not None:
         facts.terms = end.terms = terms
-        findings += unwatched(end, s, plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes)))
-    elif s.deals and terms is not None:
-        facts.terms = end.terms = terms
-        acts = list(_acts(scene, s, end))
-        explanation = _explain(scene, s, end, terms, acts, memo, s.law.rules.departures.budget)
-        view = "followed" if explanation is not None else "unwatched" if _holed(scene, end, s) else "lost"
-        if view == "unwatched":
-            findings += unwatched(end, s, plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes)))
-        if explanation is not None:
-            end.plan = facts.plan = plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes))
+        plan = plan_of(s.law.rules.id, terms, plan_settings(s), closes=bool(s.closes))
+        dark = _unwatched(scene, end)
+        acts = [] if dark else list(_acts(scene, s, end))
+        explanation = None if dark else explained(scene, s, end, terms, acts, memo, s.law.rules.departures.budget)
+        if explanation is None:
+            view = "unwatched" if dark or _holed(scene, end, s) else "lost"
+            findings += unwatched(end, s, plan) if view == "unwatched" else ()
+        else:
+            end.plan = facts.plan = plan
             _learn(end, explanation)
             end.look(counted, beyond)
             findings += told(explanation, end, s, scene)
-            doubt = _doubtful_wager(scene, s, end, terms, acts, explanation, memo)
+            doubt = doubtful_wager(scene, s, end, terms, acts, explanation, memo)
             if doubt is not None:
                 cause, explanation = doubt
                 findings = [f if f.cause else replace(f, cause=cause) for f in findings]
@@ -187,15 +172,14 @@ def _unwatched(scene: Scene, facts: Facts) -> bool:
     """Whether cards were drawn and none was seen placed, by a layout that was not reporting."""
     if facts.placements or facts.first_draw is None:
         return False
-    begin, end = facts.first_draw.when, scene.last.when
-    return any("placements" in i.senses and i.places and i.covers(begin, end) for i in scene.interruptions)
+    return layout_interrupted(scene, facts.first_draw.when, scene.last.when)
 
 
 def _holed(scene: Scene, facts: Facts, s: Setup) -> bool:
     """Whether some of what a deal that can't be followed rests on may not have been read."""
     begin, end = facts.round.when if facts.round else 0, scene.last.when
-    needed = {"placements", "draws", "wagers", *s.law.module.DEAL_RESTS_ON}
-    return any(needed & i.senses and i.covers(begin, end) for i in scene.interruptions)
+    needed: set[Sense] = {"placements", "draws", "wagers", *s.law.module.DEAL_RESTS_ON}
+    return any(interrupted(scene, Absence(sense, begin, end)) for sense in needed)
 
 
 def _judgeable(events: Sequence[Heard]) -> tuple[Sequence[Heard], Heard | None]:
@@ -206,17 +190,11 @@ def _judgeable(events: Sequence[Heard]) -> tuple[Sequence[Heard], Heard | None]:
     return (events[: beyond[0]], events[beyond[0]]) if beyond else (events, None)
 
 
-def _settles(heard: Heard) -> bool:
-    return isinstance(heard.event, ev.WagerSettled) and heard.event.outcome != "returned"
-
-
 def _notes(facts: Facts, heard: Heard) -> bool:
     """Take an event into the facts as the round allows it; whether checks apply to it."""
     kind = type(heard.event)
     if facts.round is None or facts.closed is not None:
-        if kind in CARDS and facts.closed is not None:
-            facts.stray()
-        counts = kind in BETWEEN or (kind in CLEARING and facts.round is not None and not facts.strayed)
+        counts = counts_between(kind, facts)
         if counts or (kind is ev.RoundOpened and facts.round is None):
             facts.note(heard)
         return counts
@@ -241,15 +219,6 @@ def _survey(events: Sequence[Heard], facts: Facts, s: Setup) -> tuple[Terms | No
     more = {p for p in SEATS if p in dealt and p not in seats and s.law.module.had_wager(p, facts)}
     facts.terms = replace(first, seats=tuple(p for p in SEATS if p in seats or p in more))
     return s.law.module.terms(facts), facts, counted
-
-
-def _over(scene: Scene, facts: Facts) -> bool:
-    """Whether the deal is over: its round has closed, or a hand in play won or lost and no card came after."""
-    if facts.voids:
-        return False
-    last = facts.last_placed
-    ends = (h for h in facts.settled if _settles(h) and h.event.seat not in facts.folded)
-    return scene.closed or any(last is None or h > last for h in ends)
 
 
 def _acts(scene: Scene, s: Setup, facts: Facts) -> Iterator[Act]:
@@ -326,115 +295,6 @@ def _with_missing_draws(drawn: Sequence[Act], away: set[int]) -> Iterator[Act]:
         yield from (Act(act.heard, None, 0, None, n) for n in range(due, number) if n not in away)
         yield act
         due = max(due, number + 1)
-
-
-def _explain(
-    scene: Scene, s: Setup, facts: Facts, terms: Terms, acts: Sequence[Act], memo: Memo, budget: int
-) -> Explanation | None:
-    """The smallest explanation of the acts on these terms within a budget; the same question is searched once."""
-    over, halted = _over(scene, facts), any(h.event.what in ROUND_ENDS for h in facts.voids)
-    last = scene.last[:4] if scene.interruptions else None
-    asked = (s, facts.round, over, halted, facts.last_draw, scene.interruptions, last, tuple(acts))
-    weights = Weights(s.law.rules.departures.costs, _part_of(s), budget)
-    return memo.recall(
-        asked, terms, budget, lambda: _searched(scene, s, facts, terms, acts, weights, over=over, halted=halted)
-    )
-
-
-def _part_of(s: Setup) -> Callable[[Act], str | None]:
-    """Who owns an act; None: whatever was due."""
-    parts = s.law.rules.departures.parts
-
-    def part_of(act: Act) -> str | None:
-        if act.position is None or act.position == "burn":
-            return parts.get("burn")
-        return parts.get(act.position, parts["seat"])
-
-    return part_of
-
-
-def _searched(
-    scene: Scene,
-    s: Setup,
-    facts: Facts,
-    terms: Terms,
-    acts: Sequence[Act],
-    weights: Weights,
-    *,
-    over: bool,
-    halted: bool,
-) -> Explanation | None:
-    rules, settings = s.law.rules, plan_settings(s)
-
-    def trace(before: Act | None, after: Act | None) -> bool:
-        """A reading may be lost where the layout was not watched and the draws leave room for it."""
-        if before is not None and after is not None and before.draw and after.draw == before.draw + 1:
-            return False
-        begin = before.heard.when if before else facts.round.when if facts.round else 0
-        end = after.heard.when if after else scene.last.when
-        holes = [i for i in scene.interruptions if i.covers(begin, end)]
-        if (
-            after is None
-            and before is not None
-            and before.draw
-            and before.draw >= facts.last_draw
-            and not any("draws" in i.senses for i in holes)
-        ):
-            return False
-        return any("placements" in i.senses and i.places for i in holes)
-
-    closes = bool(s.closes)
-    plan = plan_of(rules.id, terms, settings, closes=closes)
-    room = sum(isinstance(step, Close) for step in plan)
-    gates = [a for a in acts if a.position == "gate"][:room]
-    kept = [a for a in acts if a.position != "gate" or a in gates]
-    variants = variants_of(rules.id, terms, settings, closes=closes, seats=facts.opened.seats)
-    return explain(
-        plan,
-        variants if len(acts) > 1 else (),
-        kept,
-        weights,
-        trace,
-        closed=over,
-        halted=halted,
-    )
-
-
-def _doubtful_wager(
-    scene: Scene,
-    s: Setup,
-    facts: Facts,
-    terms: Terms,
-    acts: Sequence[Act],
-    explanation: Explanation,
-    memo: Memo,
-) -> tuple[Cause, Explanation] | None:
-    """Why the deal may be lawful after all: a wager is read the other way.
-
-    It was placed or taken back so near to the first card that the clocks leave the order open; or its placing, or
-    that of several, fell into a hole of the bet sensors' readings.
-    """
-    begin = facts.first_draw or next(iter(facts.placements), None)
-    if not explanation.departures or begin is None:
-        return None
-    doubts: dict[Seat, Cause] = {}
-    since = facts.round.when if facts.round else begin.when
-    if any("wagers" in i.senses and i.covers(since, begin.when) for i in scene.interruptions):
-        at = {a.position for a in acts}
-        doubts |= {p: "coverage" for p in SEATS if (p in at) != (p in terms.seats)}
-    for (seat, _), w in facts.wagers.items():
-        if unsure(w.placed, begin) or unsure(w.touched, begin):
-            doubts[seat] = "order"
-    lost = {seat for seat, cause in doubts.items() if cause == "coverage"}
-    others: list[tuple[set[Seat], Cause]] = [({seat}, cause) for seat, cause in sorted(doubts.items())]
-    if len(lost) > 1:
-        others.append((lost, "coverage"))
-    for seats, cause in others:
-        other = replace(terms, seats=tuple(p for p in SEATS if (p in terms.seats) != (p in seats)))
-        again = _explain(scene, s, facts, other, acts, memo, _PLAIN)
-        if again is not None and not again.departures:
-            return cause, again
-    return None
 
 
 def _learn(facts: Facts, explanation: Explanation) -> None:

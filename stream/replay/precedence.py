@@ -15,7 +15,7 @@ def settled_by_rank(verdicts: Sequence[Verdict], findings: Sequence[Finding], ru
     firm = [v for v in endings if v.atom not in rules.yields]
     ending = next(iter(firm or [v for v in endings if v.status in ("remedied", "breached")]), None)
     follows = {(f.atom, f.scope): f.follows for f in findings if f.follows}
-    lasting = {*(a for a in rules.ends_round if a not in rules.yields), *rules.survives}
+    lasting = _lasting(rules)
     out = []
     for verdict in verdicts:
         v = verdict
@@ -33,10 +33,15 @@ def fair(duty: Fulfilment, x: Finding, findings: Sequence[Finding], rules: RuleS
 
     What was done may be the remedy of that: two exposed cards are a misdeal, and one of the reads is not sure.
     """
-    lasting = {*(a for a in rules.ends_round if a not in rules.yields), *rules.survives}
+    lasting = _lasting(rules)
     if duty.outcome != "breached" or x.atom in lasting:
         return duty
     perhaps = next(
         (f for f in findings if f.cause is not None and f.atom in rules.ends_round and f.atom != x.atom), None
     )
     return duty if perhaps is None else replace(duty, cause=duty.cause or perhaps.cause)
+
+
+def _lasting(rules: RuleSet) -> set[str]:
+    """The atoms whose verdicts the end of a round leaves as they are."""
+    return {*(a for a in rules.ends_round if a not in rules.yields), *rules.survives}

@@ -15,8 +15,8 @@ from stream.deal.events import AnyEvent
 from stream.deal.verdicts import Verdict
 from stream.deal.wire import micros
 from stream.replay.carry import Alive, Carry, Interruption
+from stream.replay.explained import Memo
 from stream.replay.fold import BETWEEN, Fold
-from stream.replay.judge import Memo
 from stream.rulebook.findings import Absence
 from stream.rulebook.heard import Heard
 

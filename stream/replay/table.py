@@ -478,20 +478,16 @@ class Table:
         if not found:
             return []
         ends = {(i.device, i.noticed[:4]): i for i in found if i.end is not None}
+        telling = {name for name, t in self.tails.items() if ev.CardPlaced in t.kinds}  # if none does, any may
         out: dict[tuple[str, str, object], Interruption] = {}
         for i in found:
             end = ends.get((i.device, i.noticed[:4]), i)
             tail = self.tails.get(i.device)
             senses = i.senses or (self._carried(tail) if tail else frozenset())
             key = (i.code, i.device, i.noticed[:4])
-            places = "placements" in senses and self._places(i.device)
+            places = "placements" in senses and (i.device in telling or not telling)
             out[key] = Interruption(i.code, i.device, end.begin, i.noticed, end.end, senses, places)
         return sorted(out.values(), key=lambda i: (i.noticed[:4], i.code, i.device))
-
-    def _places(self, device: str) -> bool:
-        """Whether a device tells of cards placed, or may, since no other here does."""
-        telling = [name for name, t in self.tails.items() if ev.CardPlaced in t.kinds]
-        return device in telling or not telling
 
     def _carried(self, tail: Tail) -> frozenset[Sense]:
         """What a device carries, and what it may carry that no other device here is known to."""

@@ -107,6 +107,11 @@ def interrupted(scene: Scene, gap: Absence) -> bool:
     return any(gap.sense in i.senses and i.covers(gap.begin, gap.end) for i in scene.interruptions)
 
 
+def layout_interrupted(scene: Scene, begin: int, end: int) -> bool:
+    """Whether a device that may see cards placed was not heard at some moment of a window (microseconds)."""
+    return any("placements" in i.senses and i.places and i.covers(begin, end) for i in scene.interruptions)
+
+
 def questions_named(scene: Scene, verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts of one round, those that are undetermined for want of coverage with the device's as their root.
 
