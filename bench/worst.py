@@ -1,9 +1,11 @@
 """`python -m bench.worst`: the dearest single event, and what garbage costs beside lawful play.
 
-Every event is heard and settled by itself, as a worker does at the live edge, and its CPU time taken. The tables are
-those that ought to hurt: nine seats, every departure there is, devices that err a hundred times as often as they do,
-rounds whose cards went anywhere, rounds that never close, and events of any kind with any content. A shared machine
-shows times that are not the engine's own: each event that seems dear is measured again from the state before it.
+Every event is heard and settled by itself, portion by portion, as a worker does at the live edge. Told are the longest
+time at a stretch, in which other tables wait, and what the dearest event took in all. The tables are those that ought
+to hurt: nine seats, every departure there is, devices that err a hundred times as often as they do, rounds whose cards
+went anywhere, rounds that never close, and events of any kind with any content. A shared machine shows times that are
+not the engine's own: each event that seems dear is measured again from the state before it. At full speed a table is
+arranged every so many events and judged at its end, as a replay does.
 """
 
 import argparse
@@ -15,6 +17,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from stream.commands.replay import ARRANGED_EVERY
 from stream.deal import events as ev
 from stream.deal.words import SEATS
 from stream.replay.table import Table
@@ -22,7 +25,6 @@ from stream.rulebook.paragraphs import ids, load
 from stream.simulate.faults import FAULTS
 from stream.simulate.tables import Order, injections, reports
 
-_SETTLE_EVERY: Final = 512
 _TIMES: Final = 3  # a dear event is measured again so often; the least counts
 _DEAR_US: Final = 5_000
 _OFTEN: Final = 100  # times the planning rate
@@ -31,11 +33,12 @@ _MIXED: Final = 0.3  # of the cards, dealt anywhere
 
 
 class Cost(NamedTuple):
-    """What a kind of log cost: events, the mean and the most of one event in microseconds, and which that was."""
+    """What a kind of log cost, in microseconds: the mean event, the longest stretch, the dearest event; and where."""
 
     events: int
     mean: float
-    most: float
+    stretch: float
+    dearest: float
     where: str
 
 
@@ -122,37 +125,38 @@ KINDS: Final[dict[str, Callable[[str, int, int], list[ev.AnyEvent]]]] = {
 def cost(name: str, log: Sequence[ev.AnyEvent]) -> Cost:
     """Hear and settle a log event by event."""
     table = Table(log[0].table)
-    spent: list[int] = []
-    for event in log:
-        begun = process_time_ns()
-        table.hear(event)
-        table.settle()
-        spent.append(process_time_ns() - begun)
-    dear = sorted(range(len(log)), key=lambda i: -spent[i])[:8]
-    again = {i: min(_once(log, i) for _ in range(_TIMES)) if spent[i] > _DEAR_US * 1000 else spent[i] for i in dear}
-    most = max(dear, key=lambda i: again[i])
+    spent = [_stretches(table, event) for event in log]
+    dear = {i for key in (max, sum) for i in sorted(range(len(log)), key=lambda i: -key(spent[i]))[:4]}
+    for i in dear:
+        if sum(spent[i]) > _DEAR_US * 1000:
+            again = [_once(log, i) for _ in range(_TIMES)]
+            spent[i] = [min(stretch) for stretch in zip(*again, strict=True)]
+    most = max(dear, key=lambda i: max(spent[i]))
     where = f"{name}, event {most} of {len(log)}, a {type(log[most]).__name__}"
-    return Cost(len(log), sum(spent) / len(spent) / 1000, again[most] / 1000, where)
+    mean = sum(map(sum, spent)) / len(spent)
+    return Cost(len(log), mean / 1000, max(spent[most]) / 1000, max(sum(spent[i]) for i in dear) / 1000, where)
 
 
-def _once(log: Sequence[ev.AnyEvent], at: int) -> int:
-    """What one event costs after all that came before it, nanoseconds."""
-    table = _heard(log[:at], 64) if at else Table(log[0].table)
-    begun = process_time_ns()
-    table.hear(log[at])
-    table.settle()
-    return process_time_ns() - begun
+def _stretches(table: Table, event: ev.AnyEvent) -> list[int]:
+    """What it takes to hear an event and to settle it, nanoseconds, a portion at a time."""
+    out: list[int] = []
+    settled = False
+    while not settled:
+        begun = process_time_ns()
+        if not out:
+            table.hear(event)
+        settled = table.settle(portion=True)
+        out.append(process_time_ns() - begun)
+    return out
 
 
-def _heard(log: Sequence[ev.AnyEvent], every: int) -> Table:
-    """A table that has heard a log, settled every so many events and at its end."""
+def _once(log: Sequence[ev.AnyEvent], at: int) -> list[int]:
+    """What one event costs after all that came before it."""
     table = Table(log[0].table)
-    for i, event in enumerate(log, 1):
+    for event in log[:at]:
         table.hear(event)
-        if i % every == 0:
-            table.settle()
     table.settle()
-    return table
+    return _stretches(table, log[at])
 
 
 def costs(rules: str, rounds: int, seeds: int) -> Iterator[tuple[str, Cost]]:
@@ -160,12 +164,13 @@ def costs(rules: str, rounds: int, seeds: int) -> Iterator[tuple[str, Cost]]:
     for name, make in KINDS.items():
         every = [cost(f"{rules} {name} seed {seed}", make(rules, rounds, seed)) for seed in range(seeds)]
         mean = sum(c.mean * c.events for c in every) / sum(c.events for c in every)
-        worst = max(every, key=lambda c: c.most)
-        yield name, Cost(sum(c.events for c in every), mean, worst.most, worst.where)
+        worst = max(every, key=lambda c: c.stretch)
+        dearest = max(c.dearest for c in every)
+        yield name, Cost(sum(c.events for c in every), mean, worst.stretch, dearest, worst.where)
 
 
 def at_full_speed(rules: str, rounds: int) -> float:
-    """What an event of garbage costs beside a lawful one, settled every 512 events as a replay does."""
+    """What an event of garbage costs beside a lawful one, as a replay hears them."""
     sane, mad = _hasty(lawful(rules, rounds, 0)), _hasty(garbage(rules, rounds, 0))
     return mad / sane
 
@@ -177,7 +182,12 @@ def _hasty(log: Sequence[ev.AnyEvent]) -> float:
 
 def _run(log: Sequence[ev.AnyEvent]) -> int:
     begun = process_time_ns()
-    _heard(log, _SETTLE_EVERY)
+    table = Table(log[0].table)
+    for i, event in enumerate(log, 1):
+        table.hear(event)
+        if i % ARRANGED_EVERY == 0:
+            table.arrange()
+    table.settle()
     return process_time_ns() - begun
 
 
@@ -188,17 +198,18 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="tables of a kind")
     asked = parser.parse_args()
     gc.set_threshold(100_000, 50, 100)  # as `misdeal replay` and the worker do
-    worst = Cost(0, 0.0, 0.0, "")
+    worst = Cost(0, 0.0, 0.0, 0.0, "")
     for rules in ids():
         print(f"\n{rules}: microseconds of CPU an event, heard and settled by itself")
         base = 0.0
         for name, c in costs(rules, asked.rounds, asked.seeds):
             base = base or c.mean
             ratio = f"of lawful {c.mean / base:>6.1f}"
-            print(f"  {name:10} events {c.events:>7}  mean {c.mean:>8.1f}  {ratio}  most {c.most:>9.0f}", flush=True)
-            worst = max(worst, c, key=lambda one: one.most)
+            most = f"at a stretch {c.stretch:>6.0f}  in all {c.dearest:>7.0f}"
+            print(f"  {name:10} events {c.events:>6}  mean {c.mean:>8.1f}  {ratio}  {most}", flush=True)
+            worst = max(worst, c, key=lambda one: one.stretch)
         print(f"  garbage at full speed costs {at_full_speed(rules, asked.rounds):.1f} times what lawful play does")
-    print(f"\nthe dearest event of all took {worst.most / 1000:.1f} ms: {worst.where}")
+    print(f"\nthe longest stretch of all took {worst.stretch / 1000:.1f} ms: {worst.where}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 from generated import GAMES, options
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from story import FOLDER, Story, stories
@@ -17,12 +17,12 @@ from test_properties import RANDOM, Log, heard, said, stored
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Verdict, body
-from stream.replay.carry import Alive, Interruption
+from stream.replay.carry import Interruption
 from stream.replay.fold import Fold
-from stream.replay.judge import Judged
-from stream.replay.segment import Segment
+from stream.replay.segment import LOOKAHEAD
 from stream.replay.table import Table
 from stream.rulebook.paragraphs import load
+from stream.simulate.tables import Order, reports
 
 STORIES: Final = {rules: list(stories(FOLDER / f"{rules}.txt")) for rules in GAMES}
 LASTING: Final = [(rules, atom) for rules in GAMES for atom in load(rules).rules.lasting]
@@ -64,12 +64,11 @@ MANY: Final = (
 class Doubting(Table):
     """A table that believes no fold and judges every round as a whole."""
 
-    def _judged(
-        self, k: int, segment: Segment, mine: tuple[Interruption, ...], alive: Alive, *, closed: bool
-    ) -> Judged:
-        if segment.fold is not None:
-            segment.fold.clean = False
-        return super()._judged(k, segment, mine, alive, closed=closed)
+    def _is_plain(self, k: int, mine: tuple[Interruption, ...]) -> bool:
+        fold = self.segments[k].fold
+        if fold is not None:
+            fold.clean = False
+        return super()._is_plain(k, mine)
 
 
 # --- the fast path
@@ -148,6 +147,56 @@ def test_judged_at_every_event(log: Log) -> None:
     assert said(table) == said(once)
     once.settle()
     assert said(table) == said(once)
+
+
+@given(log=MANY, random=RANDOM)
+def test_portion_by_portion(log: Log, random: Random) -> None:
+    """A table that never does more than a little at once says in the end what it says when it settles once."""
+    table, undone = Table(log[0].table), 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("stream.replay.table.PORTION", random.choice([20, 200]))
+        for event in _late(log, random):
+            table.hear(event)
+            if random.random() < 0.3:
+                undone += not table.settle(portion=True)
+            if random.random() < 0.1 and table.arrange(portion=True):
+                table.cool()
+        for _ in range(100 * len(log)):
+            if table.settle(portion=True):
+                break
+            undone += 1
+    assert undone
+    assert said(table) == said(heard(log))
+
+
+@given(rules=st.sampled_from(GAMES), seed=st.integers(0, 10_000))
+@example("nj-winners-pot-33", 0)  # a button that was moved unseen, in a round that leaves
+@example("nj-winners-pot-33", 10)
+def test_a_round_says_the_same_when_those_before_it_have_left(rules: str, seed: int) -> None:
+    """How much history is kept changes no verdict, so long as reports come in time: no hole in them is forgotten."""
+    errs = (("drop", 0.003), ("sense_dead", 0.1), ("reboot", 0.1))
+    log = [event for (_, event), _ in reports(Order(rules, 16, seats=5, seed=seed, faults=errs, mixed=True))]
+    long, short = (_keeping(log, kept) for kept in (60, LOOKAHEAD))
+    assert len(short.segments) < len(long.segments)
+    assert _gist(short) == _gist(long)
+
+
+def _gist(table: Table) -> list[tuple[str, ...]]:
+    """What is said, without the digests: they cover the settings."""
+    every = (*table.left, *table.in_force())
+    return sorted((v.id, v.kind, v.atom, v.status, v.cause or "", v.observed, v.root or "") for v in every)
+
+
+def _keeping(log: Log, kept: int) -> Table:
+    """A table that has heard a log, judged now and then, and keeps so many rounds."""
+    table = Table(log[0].table)
+    for n, event in enumerate(log):
+        keeps = isinstance(event, ev.TableOpened) and replace(event, options={**event.options, "rounds_kept": kept})
+        table.hear(keeps or event)
+        if n % 16 == 0:
+            table.settle()
+    table.settle()
+    return table
 
 
 @given(log=MANY, random=RANDOM)

@@ -19,7 +19,7 @@ from stream.replay.table import Table
 from stream.rulebook.paragraphs import ids
 from stream.tell import tell
 
-SETTLE_EVERY = 512  # events of a table: bounds memory, and what is judged again
+ARRANGED_EVERY = 512  # events of a table: bounds memory
 
 
 class Replay:
@@ -32,7 +32,7 @@ class Replay:
         self.tables: dict[str, Table] = {}
         self.refused = 0
         self._reader = Reader()
-        self._unsettled: dict[str, int] = {}
+        self._waiting: dict[str, int] = {}
 
     def read(self, path: str, number: int, line: bytes) -> Table | None:
         """Take one line in; the table it is of, or None where it could not be read (said on stderr)."""
@@ -46,23 +46,25 @@ class Replay:
         table = self.tables.get(event.table)
         if table is None:
             table = self.tables[event.table] = self.kind(event.table)
-            self._unsettled[event.table] = 0
+            self._waiting[event.table] = 0
         table.hear(event)
-        self._unsettled[event.table] += 1
-        if self._unsettled[event.table] >= SETTLE_EVERY:
-            self._settle(table)
-            self._unsettled[event.table] = 0
+        self._waiting[event.table] += 1
+        if self._waiting[event.table] >= ARRANGED_EVERY:
+            table.arrange()
+            self._put_by(table)
+            self._waiting[event.table] = 0
         return table
 
     def in_force(self) -> list[Verdict]:
         """All verdicts in force, by `at` and `id`."""
         for table in self.tables.values():
-            self._settle(table)
+            table.settle()
+            self._put_by(table)
         found = [v for t in self.tables.values() for v in (*t.left, *t.in_force())]
         return in_order(found)
 
-    def _settle(self, table: Table) -> None:
-        table.settle()
+    def _put_by(self, table: Table) -> None:
+        """Keep the evidence of rounds that have just left the kept history."""
         if isinstance(table, Witness):
             gone, table.gone = table.gone, {}
             for v in reversed(table.left):

@@ -25,6 +25,10 @@ class Carry(Struct, frozen=True):
     down: dict[str, Heard] = {}  # device -> the event by which it was noticed to be offline
     deaf: dict[str, dict[Sense, Heard]] = {}  # device -> a capability of it -> the event that said it was offline
 
+    def means(self, other: "Carry") -> bool:
+        """Whether a round is judged from another state as from this one: the devices' last events aside."""
+        return (self.opened, self.shut, self.standing) == (other.opened, other.shut, other.standing)
+
 
 class Interruption(Struct, frozen=True):
     """A stretch in which a device's view of the table is not known to be whole.
@@ -32,7 +36,8 @@ class Interruption(Struct, frozen=True):
     `begin` is its last event before, `noticed` the event that shows it, `end` its next event (None: not yet).
     Of a gap in `seq` the event after the gap is both. A reboot is no fault, but what a device had not sent when it
     went down is lost without a number missing. `places`: the device may have seen cards placed; a rack that tells
-    only what was collected has the same sense and has not.
+    only what was collected has the same sense and has not. `since`, where it is not told by an event, is when it began,
+    microseconds: to a round that does not tell of it no more of its beginning matters.
     """
 
     code: Literal["sequence_gap", "device_offline", "rebooted"]
@@ -42,11 +47,18 @@ class Interruption(Struct, frozen=True):
     end: Heard | None
     senses: frozenset[Sense] = frozenset()
     places: bool = True
+    since: int | None = None
 
     def covers(self, begin: int, end: int) -> bool:
         """Whether any moment between two (microseconds) lies in it."""
-        since = self.begin.when if self.begin else self.noticed.when
-        return since <= end and (self.end is None or self.end.when >= begin)
+        return self.began <= end and (self.end is None or self.end.when >= begin)
+
+    @property
+    def began(self) -> int:
+        """When its device was last heard before it, microseconds."""
+        if self.since is not None:
+            return self.since
+        return self.begin.when if self.begin else self.noticed.when
 
 
 Alive = tuple[tuple[Sense, int], ...]

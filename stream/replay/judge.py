@@ -49,7 +49,7 @@ from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.steps import Act, Close, Deal, Terms
 
-LONGEST: Final = 1200  # events of one round that are judged, heartbeats aside; a full table has about 300
+LONGEST: Final = 1000  # events of one round that are judged, heartbeats aside; a full table has about 300
 
 
 class Judged(NamedTuple):

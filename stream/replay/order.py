@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from stream.deal import events as ev
-from stream.replay.carry import Carry, Interruption
-from stream.replay.segment import Order
+from stream.replay.carry import Carry
 from stream.rulebook.heard import Heard
 
 
@@ -32,11 +31,3 @@ def cut(events: list[Heard]) -> Iterator[list[Heard]]:
             begin = i
     if events:
         yield events[begin:]
-
-
-def overlapping(known: Iterable[Interruption], ends: tuple[Order, Order] | None) -> tuple[Interruption, ...]:
-    """The interruptions that touch a segment, given by its first and last event."""
-    if ends is None:
-        return ()
-    first, last = ends
-    return tuple(i for i in known if i.covers(first[0], last[0]) or first <= i.noticed[:4] <= last)

@@ -73,7 +73,7 @@ class Segment:
     """A round with the time after it, up to the next `round.opened`; the first one may have no round."""
 
     __slots__ = (
-        "_cold", "_events", "_outline", "_record", "beyond", "carry", "conflicts", "fold", "folded", "found",
+        "_cold", "_events", "_held", "_outline", "_record", "beyond", "carry", "conflicts", "fold", "folded", "found",
         "full", "judged_as", "memo", "opened", "out", "pending", "rests_on", "reused", "saved", "stale", "verdicts",
     )  # fmt: skip
 
@@ -82,6 +82,7 @@ class Segment:
         self._cold: bytes | None = None
         self._record: bytes | None = None  # as last written down; it holds while `saved` does
         self._outline: Outline | None = None
+        self._held: dict[Key, Heard] = {}  # its events by identity, when they were last asked for
         self.carry: Carry | None = None  # what it begins with, once settled
         self.opened: Heard | None = None  # the table.opened it is judged under
         self.fold: Fold | None = None
@@ -111,7 +112,7 @@ class Segment:
     @events.setter
     def events(self, events: list[Heard]) -> None:
         self._thaw()
-        self._events = events
+        self._events, self._held = events, {}
 
     @property
     def cold(self) -> bool:
@@ -162,17 +163,33 @@ class Segment:
         span = self._outline.spans.get(key[0])
         return span is not None and span[0] <= key[1:] <= span[1]
 
+    def find(self, key: Key) -> Heard | None:
+        """Its event of an identity."""
+        if not self.may_hold(key):
+            return None
+        if len(self._held) != len(self.events):
+            self._held = {h[1:4]: h for h in self.events}
+        return self._held.get(key)
+
     def restart(self) -> None:
-        """Fold it from its beginning at the next settling."""
+        """Fold and judge it from its beginning at the next settling."""
         self._thaw()
         self.fold, self.folded, self.stale, self.saved, self.full = None, 0, True, False, False
+
+    def begin_with(self, carry: Carry) -> None:
+        """Fold it from another state at the next settling, and judge it where that can mean something else."""
+        self._thaw()
+        before, self.carry = self.carry, carry
+        self.fold, self.folded, self.saved = None, 0, False
+        if before is None or not before.means(carry):
+            self.stale, self.full = True, False
 
     def freeze(self) -> None:
         """Keep the record in place of the events (settled and closed segments only)."""
         if self._events:
             self._cold = self._record if self.saved and self._record is not None else self.record()
             self._outline = _outline(self._events)
-            self._events = None
+            self._events, self._held = None, {}
             self.fold = self.carry = self.out = self._record = None
             self.memo = Memo()
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from stream.deal import events as ev
 from stream.replay.carry import Carry
 from stream.replay.segment import Segment
-from stream.replay.table import Counts, Table
+from stream.replay.table import Counts, Past, Table
 from stream.replay.tail import Tail
 from stream.rulebook.heard import Heard
 
@@ -34,6 +34,7 @@ class _Head(Struct, frozen=True, array_like=True):
     corrections: list[Heard]
     first_opened: Heard | None
     counts: Counts
+    past: list[Past] = []
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -59,6 +60,7 @@ def head(table: Table) -> bytes:
             list(table.corrections.values()),
             table.first_opened,
             table.counts,
+            table.past,
         )
     )
 
@@ -70,7 +72,7 @@ def read(written: bytes, records: Mapping[str, bytes]) -> Table:
     table.base, table.fresh, table.used = h.base, h.fresh, dict.fromkeys(h.used)
     table.segments = [Segment.read(records[name]) if name else Segment([]) for name in h.segments]
     table.segments.append(Segment.read(h.open) if h.open else Segment([]))
-    table.first_opened, table.counts = h.first_opened, h.counts
+    table.first_opened, table.counts, table.past = h.first_opened, h.counts, h.past
     for device, t in h.tails.items():
         tail = table.tails[device] = Tail(t.boot, t.seq, t.when)
         tail.first = t.first

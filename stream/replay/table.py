@@ -1,12 +1,15 @@
 """The state of one table: its kept events in order, cut into rounds, each with its verdicts.
 
-`hear` takes events in any order of arrival; `settle` brings the verdicts up to date. What is in force then is a
-function of the set of events heard: a late event goes to its place, and the rounds from there on are judged
-again, once for the set. In the ordinary case an event is appended and folded, and nothing is judged twice.
+`hear` takes events in any order of arrival; `arrange` puts them in their places and folds them; `settle` brings the
+verdicts up to date. What is in force then is a function of the set of events heard: a late event goes to its place, and
+the rounds that it can change are judged again, once for the set. In the ordinary case an event is appended and folded,
+and nothing is judged twice. Both can be told to do no more than so much at once, and go on when they are called again:
+no event holds up other tables, whatever came before it.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -14,20 +17,22 @@ from msgspec import Struct
 from stream.deal import events as ev
 from stream.deal.verdicts import Verdict
 from stream.deal.wire import canonical, full, micros
-from stream.deal.words import Sense
-from stream.replay.carry import SECOND, Alive, Carry, Interruption, possible_senses, senses_of
+from stream.replay.carry import SECOND, Alive, Carry, Interruption
 from stream.replay.faults import came_too_late
 from stream.replay.fold import Fold, number, setup
-from stream.replay.judge import NOTHING, Judged, judge
-from stream.replay.order import cut, ordered, overlapping
+from stream.replay.judge import LONGEST, NOTHING, Judged, judge
+from stream.replay.order import cut, ordered
+from stream.replay.outages import Span, alive_since, awaited, interruptions, seen_from
 from stream.replay.segment import LOOKAHEAD, Key, Order, Outline, Segment, consequent
 from stream.replay.tail import Tail
 from stream.rulebook.heard import Heard
 
 USED_ROUNDS_KEPT: Final = 500  # ids of rounds that have left the kept history, to notice one used again
 WARM: Final = 2  # the newest segments stay as events: most late events are of these
-GIVEN_UP: Final = 600 * SECOND  # a device silent for so long is not waited for
 LOOKBACK: Final = 5  # rounds before a round that it can rest on
+PORTION: Final = 1500  # events gone through at once that hold up nobody: some milliseconds
+SEARCHING: Final = 800  # what judging a round costs besides, in events folded
+JUDGING: Final = 2  # and each event of it
 _SPECIAL: Final = frozenset({ev.TableOpened, ev.EventCorrected, ev.DeviceOnline})
 
 
@@ -37,6 +42,13 @@ def _lasts(segment: Segment) -> bool:
     s = setup(config) if isinstance(config, ev.TableOpened) else None
     lasting = s.law.rules.lasting if s else ()
     return any(v.atom in lasting for v in (segment.verdicts or {}).values())
+
+
+class Past(Struct, frozen=True, array_like=True):
+    """What of a round that has left the kept history those after it can rest on."""
+
+    first: Order
+    found: tuple[Interruption, ...]
 
 
 class Counts(Struct):
@@ -54,6 +66,7 @@ class Table:
         self.name = name
         self.base = Carry()
         self.fresh = True  # nothing of this table came before the kept history
+        self.past: list[Past] = []  # the last rounds that have left it, for those that can still rest on them
         self.used: dict[str, None] = {}  # rounds that have left the kept history, oldest first
         self.segments: list[Segment] = [Segment([])]
         self.tails: dict[str, Tail] = {}
@@ -63,10 +76,16 @@ class Table:
         self.left: list[Verdict] = []  # verdicts of rounds that have left the kept history
         self.late: set[tuple[str, int]] = set()  # device and boot of which an event came too late, since the start
         self.touched: set[str] = set()  # names of segments judged or taken apart, until somebody clears it
+        self.judged: set[str] = set()  # of these, judged as they are now, until somebody clears it
+        self.arranged = True  # whether all that was heard is in its place and folded
         self._waiting: dict[Key, Heard] = {}  # to be put into the ordered whole
-        self._from = 0  # the first segment that is not settled
+        self._from = 0  # the first segment that is not folded
+        self._unjudged = 0  # the first segment that may have to be judged
         self._opening = False  # the first table.opened is to be looked for
         self._alive: Alive | None = None  # since when each sense is known to be carried; None: to be told anew
+        self._outages: tuple[Interruption, ...] | None = None  # of the kept history; None: to be told anew
+        self._judged_with: tuple[Alive, tuple[Interruption, ...]] = ((), ())  # these two, as rounds were judged by last
+        self._spare = 0.0  # what of the portion of this call is left, in events folded
 
     # --- hearing
 
@@ -115,7 +134,7 @@ class Table:
     def _note_kind(self, heard: Heard, tail: Tail) -> None:
         event = heard.event
         tail.kinds.add(type(event))
-        self._alive = None
+        self._alive = self._outages = None
         if isinstance(event, ev.TableOpened):
             self._opening = self.base.opened is None
         elif isinstance(event, ev.EventCorrected):
@@ -129,12 +148,10 @@ class Table:
         if key in self._waiting:
             self._merge()
         for segment in reversed(self.segments):
-            if not segment.may_hold(key):
-                continue
-            for heard in segment.events:
-                if heard[1:4] == key:
-                    self._again(segment, heard, event, mark)
-                    return
+            held = segment.find(key)
+            if held is not None:
+                self._again(segment, held, event, mark)
+                return
         last = self.base.last.get(event.device)
         if last is not None and (event.boot, event.seq) <= (last.boot, last.seq):
             self._tell_late(Heard(at, *key, at, event, mark))
@@ -160,7 +177,7 @@ class Table:
         if event == heard.event:
             self.counts.repeated += 1
             segment.stale = True
-            self._from = min(self._from, self.segments.index(segment))
+            self._unjudged = min(self._unjudged, self.segments.index(segment))
             return
         self.counts.conflicting += 1
         if canonical(full(event)) < canonical(full(heard.event)):
@@ -168,12 +185,12 @@ class Table:
             at = micros(event.at)
             self._insert(Heard(at, event.device, event.boot, event.seq, at, event, mark))
             self._merge()
-            segment = next(s for s in self.segments if any(h[1:4] == heard[1:4] for h in s.events))
+            segment = next(s for s in self.segments if s.find(heard[1:4]) is not None)
             self._relearn(event.device)
             self._opening = self.base.opened is None
         segment.conflicts.add(heard[1:4])
         segment.stale, segment.saved = True, False
-        self._from = min(self._from, self.segments.index(segment))
+        self._unjudged = min(self._unjudged, self.segments.index(segment))
 
     def _correct(self, heard: Heard, event: ev.EventCorrected) -> None:
         """Put the right event in the place of the wrong one; of several corrections the last in order holds."""
@@ -195,14 +212,14 @@ class Table:
 
     def _relearn(self, device: str) -> None:
         kept = (h for s in self.segments for h in s.events if h.device == device)
-        self._alive = None
+        self._alive = self._outages = None
         self.tails[device].relearn(kept, anew=self.fresh)
 
     def _take_out(self, key: Key) -> None:
         """Remove an event, so that another can stand in its place."""
         self._merge()
         for k, segment in enumerate(self.segments):
-            if not segment.may_hold(key) or all(h[1:4] != key for h in segment.events):
+            if segment.find(key) is None:
                 continue
             segment.events = [h for h in segment.events if h[1:4] != key]
             segment.conflicts.discard(key)
@@ -216,7 +233,10 @@ class Table:
         self._waiting[new[1:4]] = new
 
     def _merge(self) -> None:
-        """Put what waits into the ordered whole: from the first round it can touch all is ordered and cut anew."""
+        """Put what waits into the ordered whole: the rounds that it can touch are ordered and cut anew.
+
+        An event lifts later ones of its device to its own time at most: rounds that begin after that stay as they are.
+        """
         if not self._waiting:
             return
         new = list(self._waiting.values())
@@ -224,25 +244,28 @@ class Table:
         outlines = [s.outline for s in self.segments]
         k = min(self._from, *(self._place_of(h, outlines) for h in new))
         carry = self._carry_into(k)
-        old = self.segments[k:]
-        pool = [h for s in old for h in s.events]
+        old = self.segments[k : self._end_of(new, k, outlines)]
         conflicts = {c for s in old for c in s.conflicts}
         spare = {s.events[0][:4]: s for s in old if s.events}
         self.touched.update(s.name for s in old if s.name)
-        del self.segments[k:]
-        for events in cut(ordered([*pool, *new], carry)):
+        self.judged.difference_update(self.touched)
+        parts: list[Segment] = []
+        for events in cut(ordered([*(h for s in old for h in s.events), *new], carry)):
             same = spare.get(events[0][:4])
             if same is not None and same.events == events:
-                self.segments.append(same)
+                parts.append(same)
                 continue
             segment = Segment(events)
             if conflicts:
                 segment.conflicts = conflicts & {h[1:4] for h in events}
-            self.segments.append(segment)
-        if k == 0 and self.fresh and self.segments[0].round is not None:
-            self.segments.insert(0, Segment([]))  # what lies before the first round
+            parts.append(segment)
+        if k == 0 and self.fresh and parts[0].round is not None:
+            parts.insert(0, Segment([]))  # what lies before the first round
+        self.segments[k : k + len(old)] = parts
         self.segments[k].carry = carry
-        self._from = k
+        self._from = min(self._from, k)
+        self._unjudged = min(self._unjudged, k)
+        self._outages = None
         self._opening = self.base.opened is None  # the first opening may have another place now
         self._learn_again(new)
 
@@ -268,6 +291,21 @@ class Table:
         assert out is not None, "a settled segment has handed on its state"
         return out
 
+    def _end_of(self, new: Sequence[Heard], k: int, outlines: Sequence[Outline | None]) -> int:
+        """The first segment after k that new events can't touch: each is timed as it says, or as its device's last."""
+        latest = max(self._timed(h, outlines) for h in new)
+        later = (i for i in range(k + 1, len(outlines)) if (o := outlines[i]) is not None and o.first[0] > latest)
+        return next(later, len(outlines))
+
+    def _timed(self, new: Heard, outlines: Sequence[Outline | None]) -> int:
+        """When a new event is in the order: not before what its device sent earlier."""
+        for segment, outline in zip(reversed(self.segments), reversed(outlines), strict=True):
+            span = outline.spans.get(new.device) if outline is not None else None
+            if span is not None and span[0] < new[2:4]:
+                before = (h.when for h in segment.events if h.device == new.device and h[2:4] < new[2:4])
+                return max(new.when, *before)
+        return new.when
+
     def _place_of(self, new: Heard, outlines: Sequence[Outline | None]) -> int:
         """The first segment that a new event can change: where it comes in, or where its device goes on."""
         for k, outline in enumerate(outlines):
@@ -288,28 +326,37 @@ class Table:
         for k, segment in enumerate(self.segments):
             if names and segment.name in names and (segment.verdicts is None or not segment.stale):
                 segment.stale = True
-                self._from = min(self._from, k)
+                self._unjudged = min(self._unjudged, k)
 
-    def settle(self) -> None:
-        """Fold what is new, judge what is in doubt; afterwards `in_force` is up to date."""
+    def settle(self, *, portion: bool = False) -> bool:
+        """Arrange, then judge what is in doubt, the newest first; whether `in_force` is up to date afterwards.
+
+        With `portion` no more is done than holds up nobody; the next call goes on.
+        """
+        return self.arrange(portion=portion) and self._judge_rounds()
+
+    def arrange(self, *, portion: bool = False) -> bool:
+        """Put what was heard in its place, fold it, and let go what is too old; only what leaves is judged.
+
+        Whether all is arranged; with `portion` (see `settle`) it may not be.
+        """
+        self._spare = PORTION if portion else float("inf")
         self._merge()
         if self._opening:
             self._look_for_opening()
-        begin = k = self._from
-        while k < len(self.segments):
-            out = self._settle_segment(k)
+        k = self._from
+        self._unjudged = min(self._unjudged, k)
+        while k < len(self.segments) and self._fold_segment(k):
             k += 1
-            if k < len(self.segments) and out is not None:
-                after = self.segments[k]
-                _ = after.events
-                if after.carry != out:
-                    after.carry = out
-                    after.restart()
-            while self._is_settled(k) and self._handed_on(k):
+            while self._is_folded(k) and self._handed_on(k):
                 k += 1
-        self._from = len(self.segments) - 1
-        self._rejudge(begin)
-        self._forget()
+        self._from = min(k, len(self.segments) - 1)
+        self.arranged = k >= len(self.segments) and self._forget()
+        return self.arranged
+
+    def outstanding(self) -> set[str]:
+        """The names of rounds that may have to be judged."""
+        return {s.name for s in self.segments[self._unjudged :]}
 
     def _look_for_opening(self) -> None:
         """What came before the first table.opened is judged under it."""
@@ -322,7 +369,7 @@ class Table:
                 segment.restart()
             self._from = 0
 
-    def _is_settled(self, k: int) -> bool:
+    def _is_folded(self, k: int) -> bool:
         """Whether a segment that is not the last has nothing to be folded."""
         if k + 1 >= len(self.segments):
             return False
@@ -334,10 +381,10 @@ class Table:
         after = self.segments[k + 1]
         return after.cold or after.carry is not None
 
-    def _settle_segment(self, k: int) -> Carry | None:
+    def _fold_segment(self, k: int) -> bool:
         """Fold one segment to its end, or to where the next round opens; the rest becomes the next segment.
 
-        Returns what it hands on, or None where nothing of that changed.
+        It hands its state on to the next. False where the portion was used up before its end.
         """
         segment = self.segments[k]
         carry = segment.carry if segment.carry is not None and not segment.cold else self._carry_into(k)
@@ -349,25 +396,42 @@ class Table:
         if segment.opened is not opened and segment.opened != opened:
             segment.restart()
         segment.opened = opened
-        if segment.fold is None and self._is_settled(k) and self._handed_on(k) and events:
-            return None
+        if segment.fold is None and self._is_folded(k) and self._handed_on(k) and events:
+            return True
         if segment.fold is None:
             config = opened.event if opened else None
             segment.fold = Fold(carry, config if isinstance(config, ev.TableOpened) else None)
             segment.folded = 0
-        fold = segment.fold
-        for i in range(segment.folded, len(events)):
+        self._step(segment, segment.fold, k)
+        if segment.folded < len(segment.events):
+            return False
+        found = tuple(segment.fold.watch.found)
+        if found != segment.found:
+            segment.found, self._outages = found, None
+        if k + 1 < len(self.segments):
+            self._hand_on(segment, segment.fold.carry(), self.segments[k + 1])
+        return True
+
+    def _step(self, segment: Segment, fold: Fold, k: int) -> None:
+        """Fold events as far as the portion reaches."""
+        begin, events = segment.folded, segment.events
+        end = int(min(len(events), begin + max(1, self._spare)))
+        for i in range(begin, end):
             heard = events[i]
             if type(heard.event) is ev.RoundOpened and (i or (k == 0 and self.fresh)):
                 self._split(segment, k, i)
+                end = i
                 break
             fold.step(heard)
-        segment.folded = len(segment.events)
-        segment.found = tuple(fold.watch.found)
-        if k + 1 == len(self.segments):
-            return None
-        segment.out = fold.carry()
-        return segment.out
+        segment.folded = end
+        self._spare -= end - begin
+
+    def _hand_on(self, segment: Segment, out: Carry, after: Segment) -> None:
+        segment.out = out
+        if after.cold:
+            _ = after.events  # warm, with what it begins with
+        if after.carry != out:
+            after.begin_with(out)
 
     def _split(self, segment: Segment, k: int, i: int) -> None:
         """From event i on a segment is another round."""
@@ -379,159 +443,159 @@ class Table:
             segment.conflicts -= rest.conflicts
         self.segments.insert(k + 1, rest)
 
-    def _rejudge(self, begin: int) -> None:
-        """Judge what changed, and what turns out to have been interrupted."""
-        known = self._known_interruptions()
-        if known or any(s.judged_as and s.judged_as[2] for s in self.segments[:begin]):
-            begin = 0
-        shifted = begin < len(self.segments) - 1
-        new = self.segments[-1].judged_as is None
-        rounds = [s.round for s in self.segments] if shifted or new else []
-        alive = self._alive_since()
-        begin = self._awaiting(begin)
-        for k in range(begin, len(self.segments)):
-            segment = self.segments[k]
-            closed = k + 1 < len(self.segments)
-            if rounds and (rnd := rounds[k]) is not None:
-                segment.reused = rnd in self.used or rounds.index(rnd) < k
-            if closed and (segment.pending or segment.stale):
-                segment.beyond = self._beyond(k)
-            mine = overlapping(known, self._reach(k)) if known else ()
-            judged_as = (closed, segment.reused, mine, alive)
-            unknown = segment.verdicts is None and segment.name in self.touched
-            if not segment.stale and judged_as == segment.judged_as and not unknown:
-                continue
-            judged = self._judged(k, segment, mine, alive, closed=closed)
-            segment.verdicts, segment.rests_on = {v.id: v for v in judged.verdicts}, judged.rests_on
-            segment.saved = segment.saved and judged_as == segment.judged_as
-            segment.pending = closed and _lasts(segment)
-            segment.beyond = self._beyond(k) if closed else ()
-            segment.judged_as, segment.stale = judged_as, False
-            segment.full = any(v.code == "round_too_long" for v in judged.verdicts)
-            if segment.name:
-                self.touched.add(segment.name)
+    # --- judging
 
-    def _awaiting(self, begin: int) -> int:
-        """Mark the rounds whose duties what came since can end; the first segment to be looked at."""
-        first = begin
-        for k in range(max(0, begin - LOOKAHEAD), len(self.segments) - 1):
-            segment = self.segments[k]
-            if segment.pending and self._beyond(k) != segment.beyond:
-                segment.stale, segment.saved = True, False
-                first = min(first, k)
-        return first
+    def _judge_rounds(self) -> bool:
+        """Judge what changed, and what turns out to have been interrupted; whether all was judged."""
+        self._look_around()
+        last = len(self.segments) - 1
+        if self._unjudged < last or self.segments[last].judged_as is None:
+            self._note_reuse()
+        for k in range(last, max(0, self._unjudged - LOOKAHEAD) - 1, -1):
+            if (k >= self._unjudged or self.segments[k].pending) and not self._judge_round(k):
+                self._unjudged = min(self._unjudged, k)
+                return False
+        self._unjudged = last
+        return True
 
-    def _beyond(self, k: int) -> tuple[Heard, ...]:
-        """What the rounds after a segment show that one of its duties can end with."""
-        after = self.segments[k + 1 : k + 1 + LOOKAHEAD]
-        return tuple(h for s in after for h in consequent(s.events))
+    def _look_around(self) -> None:
+        """What devices were away, and since when senses are carried: where that has changed every round is in doubt."""
+        if self._outages is None:
+            found = chain.from_iterable([*(p.found for p in self.past), *(s.found for s in self.segments)])
+            self._outages = interruptions(found, self.tails)
+        if self._alive is None:
+            self._alive = alive_since(self.tails)
+        if (self._alive, self._outages) != self._judged_with:
+            self._judged_with, self._unjudged = (self._alive, self._outages), 0
 
-    def _judged(
-        self, k: int, segment: Segment, mine: tuple[Interruption, ...], alive: Alive, *, closed: bool
-    ) -> Judged:
-        begins = self.fresh and (k == 0 or (k == 1 and not self.segments[0].events))
-        events = segment.events
-        if not events:
-            return NOTHING
-        assert segment.carry is not None
-        clean = segment.fold is not None and segment.fold.clean and not (closed and segment.fold.unfinished)
-        if clean and not mine and not segment.conflicts and not segment.reused and not begins:
-            return NOTHING
+    def _note_reuse(self) -> None:
+        """Which of the rounds that may have to be judged have the id of an earlier one."""
+        seen = {s.round for s in self.segments[: self._unjudged]}
+        for segment in self.segments[self._unjudged :]:
+            rnd = segment.round
+            segment.reused = rnd is not None and (rnd in self.used or rnd in seen)
+            seen.add(rnd)
+
+    def _judge_round(self, k: int) -> bool:
+        """Judge one round if it is in doubt; False where the portion has no room for that."""
+        segment = self.segments[k]
+        alive, known = self._judged_with
+        closed = k + 1 < len(self.segments)
+        beyond = self._beyond(k) if closed and (segment.pending or segment.stale) else segment.beyond
+        if beyond != segment.beyond:
+            segment.beyond, segment.stale, segment.saved = beyond, True, False
+        own = segment.ends
+        mine = seen_from(known, own, self._reach(k, own)) if known and own else ()
+        judged_as = (closed, segment.reused, mine, alive)
+        unknown = segment.verdicts is None and segment.name in self.touched
+        if not segment.stale and judged_as == segment.judged_as and not unknown:
+            return True
+        beyond = self._beyond(k) if closed else ()
+        judged = NOTHING if self._is_plain(k, mine) else self._judged(k, mine, beyond)
+        if judged is None:
+            return False
+        segment.verdicts, segment.rests_on = {v.id: v for v in judged.verdicts}, judged.rests_on
+        segment.saved = segment.saved and judged_as == segment.judged_as
+        segment.pending = closed and _lasts(segment)
+        segment.beyond = beyond
+        segment.judged_as, segment.stale = judged_as, False
+        segment.full = any(v.code == "round_too_long" for v in judged.verdicts)
+        if segment.name:
+            self.touched.add(segment.name)
+            self.judged.add(segment.name)
+        return True
+
+    def _begins(self, k: int) -> bool:
+        """Whether nothing of this table came before a segment."""
+        return self.fresh and (k == 0 or (k == 1 and not self.segments[0].events))
+
+    def _is_plain(self, k: int, mine: tuple[Interruption, ...]) -> bool:
+        """Whether the fold tells by itself that there is nothing to say of a segment."""
+        segment = self.segments[k]
+        if not segment.events:
+            return True
+        fold = segment.fold
+        clean = fold is not None and fold.clean and not (k + 1 < len(self.segments) and fold.unfinished)
+        return clean and not mine and not segment.conflicts and not segment.reused and not self._begins(k)
+
+    def _judged(self, k: int, mine: tuple[Interruption, ...], beyond: tuple[Heard, ...]) -> Judged | None:
+        """What a segment means; None where the portion has no room for that: more than half of it is used up."""
+        segment = self.segments[k]
+        events, carry = segment.events, segment.carry
+        assert carry is not None
+        cost = SEARCHING + JUDGING * min(len(events), LONGEST)
+        if self._spare < min(cost, PORTION // 2):
+            return None
+        self._spare -= cost
+        alive, _ = self._judged_with
         return judge(
             self.name,
-            segment.carry,
+            carry,
             segment.opened,
             events,
             interruptions=mine,
             alive=alive,
             conflicts=[h for h in events if h[1:4] in segment.conflicts],
             reused=segment.reused,
-            closed=closed,
-            first=begins,
-            beyond=self._beyond(k) if closed else (),
+            closed=k + 1 < len(self.segments),
+            first=self._begins(k),
+            beyond=beyond,
             memo=segment.memo,
         )
 
-    def _reach(self, k: int) -> tuple[Order, Order] | None:
+    def _beyond(self, k: int) -> tuple[Heard, ...]:
+        """What the rounds after a segment show that one of its duties can end with."""
+        after = self.segments[k + 1 : k + 1 + LOOKAHEAD]
+        return tuple(h for s in after for h in consequent(s.events))
+
+    def _reach(self, k: int, own: Span) -> Span:
         """What a round rests on: from the rounds in which its deck was shuffled, to those in which its duties end."""
-        ends = self.segments[k].ends
-        before = self.segments[max(0, k - LOOKBACK)].ends
-        if ends is None or before is None:
-            return None
+        here = [e[0] for s in self.segments[max(0, k - LOOKBACK) : k + 1] if (e := s.ends)]
+        begins = [*(p.first for p in self.past), *here][-LOOKBACK - 1 :]
         beyond = self.segments[k].beyond
-        return before[0], max(ends[1], beyond[-1][:4]) if beyond else ends[1]
-
-    def _alive_since(self) -> Alive:
-        """Since when some device that may carry a sense has been heard, by sense."""
-        if self._alive is None:
-            since: dict[Sense, int] = {}
-            for device, tail in self.tails.items():
-                first = 0 if device in self.base.last else tail.first
-                for sense in possible_senses(tail.kinds, tail.online):
-                    since[sense] = min(first, since.get(sense, first))
-            self._alive = tuple(sorted(since.items()))
-        return self._alive
-
-    def _known_interruptions(self) -> list[Interruption]:
-        """All of the kept history, each outage with its end once it is known, and what its device carries."""
-        found = [i for s in self.segments for i in s.found]
-        if not found:
-            return []
-        ends = {(i.device, i.noticed[:4]): i for i in found if i.end is not None}
-        telling = {name for name, t in self.tails.items() if ev.CardPlaced in t.kinds}  # if none does, any may
-        out: dict[tuple[str, str, object], Interruption] = {}
-        for i in found:
-            end = ends.get((i.device, i.noticed[:4]), i)
-            tail = self.tails.get(i.device)
-            senses = i.senses or (self._carried(tail) if tail else frozenset())
-            key = (i.code, i.device, i.noticed[:4])
-            places = "placements" in senses and (i.device in telling or not telling)
-            out[key] = Interruption(i.code, i.device, end.begin, i.noticed, end.end, senses, places)
-        return sorted(out.values(), key=lambda i: (i.noticed[:4], i.code, i.device))
-
-    def _carried(self, tail: Tail) -> frozenset[Sense]:
-        """What a device carries, and what it may carry that no other device here is known to."""
-        mine = senses_of(tail.kinds, tail.online)
-        others = {s for t in self.tails.values() if t is not tail for s in senses_of(t.kinds, t.online)}
-        return mine | (possible_senses(tail.kinds, tail.online) - others)
+        return begins[0], max(own[1], beyond[-1][:4]) if beyond else own[1]
 
     def unheard(self, segment: str, verdict: str) -> bool:
-        """Whether a device that could still show what a verdict says was not seen has not been heard since.
-
-        A device known to be away is not waited for, nor one that has said nothing for ten minutes.
-        """
+        """Whether a device that could still show what a verdict says was not seen has not been heard since."""
         rests_on = next((s.rests_on for s in self.segments if s.name == segment), {}).get(verdict, ())
         fold = self.segments[-1].fold
-        away = fold.watch.down if fold is not None else {}
-        for gap in rests_on:
-            for device, tail in self.tails.items():
-                if device in away or not gap.end - GIVEN_UP < tail.when < gap.end:
-                    continue
-                if gap.sense in possible_senses(tail.kinds, tail.online):
-                    return True
-        return False
+        return awaited(rests_on, self.tails, fold.watch.down if fold is not None else {})
 
     # --- how much is kept
 
-    def _forget(self) -> None:
-        """Let rounds beyond the kept history go: what they said stands, and no late event can change it."""
-        last = self.segments[-1]
+    def _forget(self) -> bool:
+        """Let rounds beyond the kept history go, judged; False where the portion has no room for that.
+
+        What they said stands, and no late event can change it.
+        """
+        while self._too_much():
+            if self._unjudged <= LOOKAHEAD:
+                self._look_around()
+                self._note_reuse()
+                if not self._judge_round(0):
+                    return False
+            self._drop(self.segments[0])
+        return True
+
+    def _too_much(self) -> bool:
+        """Whether more is kept than the table's settings say."""
+        last, oldest = self.segments[-1], self.segments[0]
+        if last is oldest:
+            return False
         config = last.opened.event if last.opened else None
         s = setup(config) if isinstance(config, ev.TableOpened) else None
         settings = s.settings if s else {}
-        keep = number(settings, "rounds_kept")
         begin = last.ends[0][0] - number(settings, "minutes_kept") * 60 * SECOND if last.ends else 0
-        while len(self.segments) > 1:
-            oldest = self.segments[0]
-            old = oldest.ends is not None and oldest.ends[1][0] < begin
-            rounds = len(self.segments) - 1 - (oldest.round is None)
-            if rounds <= keep and not old:
-                break
-            self._drop(oldest)
+        rounds = len(self.segments) - 1 - (oldest.round is None)
+        old = oldest.ends is not None and oldest.ends[1][0] < begin
+        return old or rounds > number(settings, "rounds_kept")
 
     def _drop(self, oldest: Segment) -> None:
         self.base = self._carry_into(1)
-        self._alive = None
+        if oldest.ends is not None:
+            self.past.append(Past(oldest.ends[0], oldest.found))
+            if len(self.past) > LOOKBACK and self.past.pop(0).found:
+                self._outages = None
         self.fresh = self.fresh and not oldest.name
         self.left.extend((oldest.verdicts or {}).values())
         if oldest.round is not None:
@@ -543,12 +607,14 @@ class Table:
             self.corrections = {k: h for k, h in self.corrections.items() if h[1:4] not in gone}
         del self.segments[0]
         self._from = max(0, self._from - 1)
+        self._unjudged = max(0, self._unjudged - 1)
 
     def cool(self) -> None:
-        """Keep closed segments but the newest as their records: a third of the memory."""
-        for segment in self.segments[-WARM - 2 : -WARM]:
-            if not segment.cold and segment.name:
-                segment.freeze()
+        """Keep closed segments that are judged, but the newest, as their records: a third of the memory."""
+        for segment in reversed(self.segments[: min(self._unjudged, max(0, len(self.segments) - WARM))]):
+            if segment.cold:
+                break
+            segment.freeze()
 
     # --- what is in force
 
@@ -558,9 +624,9 @@ class Table:
             yield from (segment.verdicts or {}).values()
 
     def resume(self) -> None:
-        """The segments were put in from outside: all but the last are settled."""
+        """The segments were put in from outside: all but the last are folded."""
         self.segments[-1].restart()
-        self._from = len(self.segments) - 1
+        self._from = self._unjudged = len(self.segments) - 1
 
     def closed(self) -> Iterator[tuple[str, Segment]]:
         """The closed segments with their names."""

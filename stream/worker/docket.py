@@ -9,7 +9,7 @@ first head names records of its own only: a stalled former owner may still drop 
 
 import logging
 import zlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -27,6 +27,7 @@ from stream.worker.hold import Holds, Pending
 from stream.worker.records import Revision, fingerprint
 
 VERSION: Final = 1
+JUDGED_EVERY: Final = 512  # events of a table, while its worker is behind
 log: Final = logging.getLogger("misdeal.worker")
 _SEPARATOR: Final = b"\0"  # no id holds one
 
@@ -111,6 +112,8 @@ class Docket:
         self._records = 0  # written by this owner
         self._inherited: set[str] = set()  # rounds whose records a former owner wrote, and may yet drop
         self._orphans: set[str] = set()  # read back from the alerts, and not yet seen to be in force
+        self.settled = True  # whether all that was heard is judged and compared
+        self._unread = 0  # events heard since one did
         self._told: dict[str, tuple[bytes, Basis]] = {}  # of the open round, what was compared and agreed
         self._await: dict[str, int] = {}  # topic -> what the predecessor had read when it published
 
@@ -124,6 +127,7 @@ class Docket:
             self.uncovered_since = now
         too_late = self.table.counts.too_late
         self.table.hear(event, mark)
+        self._unread += 1
         if self.table.counts.too_late > too_late:
             log.warning(
                 "table %s: event %s:%d:%d came after its round had left the kept history; it is not judged",
@@ -137,6 +141,8 @@ class Docket:
             return
         self.published[name] = published
         self._orphans.add(name)
+        self.table.recall({published.segment})
+        self.settled = False
         for topic, _, offset in evidence:
             self._await[topic] = max(self._await.get(topic, -1), offset)
 
@@ -148,13 +154,24 @@ class Docket:
 
     # --- what differs
 
-    def review(self, now: float) -> None:
-        """Settle the table and put on hold what differs from what was published; what agrees comes off."""
+    def review(self, now: float, *, portion: bool = False, behind: bool = False) -> None:
+        """Settle the table and put on hold what differs from what was published; what agrees comes off.
+
+        With `portion` it does no more at once than holds up nobody; until `settled` it is to be called again. What is
+        new or has changed is told at once, what has vanished when all is settled: it may only have moved to another
+        round. While the worker is `behind` a table is judged once in so many events.
+        """
         table = self.table
-        if self._orphans:
-            table.recall({self.published[name].segment for name in self._orphans})
-        table.settle()
-        touched, table.touched = table.touched, set()
+        if behind and self._unread < JUDGED_EVERY:
+            table.arrange()
+            self.settled = False
+        else:
+            self.settled = table.settle(portion=portion)
+        if not table.arranged:
+            return
+        touched, table.judged = table.judged, set()
+        if self.settled:
+            touched, table.touched, self._unread = table.touched, set(), 0
         left, table.left = table.left, []
         gone, table.gone = table.gone, {}
         self.has_closed = any(not s.saved for s in table.segments[:-1] if s.name)
@@ -169,18 +186,23 @@ class Docket:
             self._compare(name, segment, verdict, now, gone)
         for name in [n for n, p in self.pending.items() if n not in wanted and p.segment in touched]:
             del self.pending[name]
+        for v in left:
+            if v.id in self.pending:
+                self.pending[v.id].forced, self.pending[v.id].view = True, gone.get(v.id)
+        if self.settled:
+            self._miss(wanted, touched, here, now)
+            self._orphans = {n for n in self._orphans if self.published[n].segment not in here}
+        if left:
+            self._prune(here)
+
+    def _miss(self, wanted: Container[str], touched: set[str], here: set[str], now: float) -> None:
+        """Put on hold the withdrawal of what was published and is in force no more."""
         for name, p in self.published.items():
             vanished = name not in wanted and (
                 p.segment in touched or (name in self._orphans and p.segment not in here)
             )
             if vanished and not p.withdrawn and name not in self.pending:
                 self.pending[name] = Pending(p.segment, None, b"", urgent=False, since=now, since_event=self.event_time)
-        for v in left:
-            if v.id in self.pending:
-                self.pending[v.id].forced, self.pending[v.id].view = True, gone.get(v.id)
-        self._orphans = {n for n in self._orphans if self.published[n].segment not in here}
-        if left:
-            self._prune(here)
 
     def _segment_of(self, name: str) -> str:
         p = self.published.get(name)
@@ -281,8 +303,8 @@ class Docket:
         return any(s.name == segment for s in self.table.segments)
 
     def unsettled(self) -> bool:
-        """Whether something read back from the alerts is still to be compared."""
-        return bool(self._orphans)
+        """Whether something of it is still to be judged, or read back from the alerts and still to be compared."""
+        return bool(self._orphans) or not self.settled
 
     def mark_saved(self, keys: list[str]) -> None:
         """Their records are acknowledged."""
@@ -296,7 +318,7 @@ class Docket:
         """The head as bytes; valid once the closed rounds it names are acknowledged."""
         self.rounds = {name: self.rounds[name] for name, _ in self.table.closed()}
         self._inherited.clear()  # `unsaved` has given them keys of this owner
-        due = sorted({p.segment for p in self.pending.values()})
+        due = sorted({p.segment for p in self.pending.values()} | (set() if self.settled else self.table.outstanding()))
         return _encode(
             Head(
                 VERSION,
@@ -332,6 +354,7 @@ class Docket:
         docket.published = h.published
         docket.rounds, docket.written, docket._inherited = keys, set(rounds), set(keys)  # its own class
         docket.table.recall(set(h.due))
+        docket.settled = not h.due
         return docket
 
 

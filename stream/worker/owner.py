@@ -5,6 +5,7 @@ acknowledged, then what verdicts hide, then verdicts, then rounds, then the head
 committable.
 """
 
+import asyncio
 import os
 import zlib
 from collections.abc import Awaitable, Mapping, Sequence
@@ -30,6 +31,7 @@ from stream.worker.records import epoch_headers, evidence_headers, fingerprint, 
 ANEW: Final = "To read the sources again: `misdeal topics apply` and the worker with a new group (MISDEAL_GROUP)."
 OPEN_SECONDS: Final = 10.0  # so long at most is an event uncovered
 OPEN_RECORDS: Final = 5000  # so many records of the partition at most lie behind the oldest uncovered one
+PORTIONS: Final = 3  # of one table's judging at once
 AT_ONCE: Final = 100  # verdicts of which the evidence records, the largest that we write, are in memory together
 
 
@@ -244,12 +246,23 @@ class Owner:
         sent = [await self._odd(record, read) for record, read in batch if self._hear(record, read, now)]
         for future in sent:
             await future
-        for table in sorted(self._heard):
-            self.dockets[table].review(now)
-        self._heard = {t for t in self._heard if self.dockets[t].unsettled()}
+        await self._review(now)
         await self._publish(now)
         await self._write_down(now)
         self._let_go()
+
+    async def _review(self, now: float) -> None:
+        """Bring what was heard up to date, each table a portion at once; more than some waits for the next tick."""
+        behind = self.desk.behind(self.number)
+        unsettled = sorted(self._heard)
+        for _ in range(PORTIONS):
+            for table in unsettled:
+                self.dockets[table].review(now, portion=not behind, behind=behind)
+            unsettled = [t for t in unsettled if not self.dockets[t].settled]
+            if behind or not unsettled:
+                break
+            await asyncio.sleep(0)
+        self._heard = {t for t in self._heard if self.dockets[t].unsettled()}
 
     def _hear(self, record: ConsumerRecord, read: AnyEvent | Refusal, now: float) -> bool:
         """Take a record in; True where it is to be sent elsewhere: unreadable, or misplaced."""
@@ -343,6 +356,8 @@ class Owner:
     # --- writing down
 
     def _overdue(self, docket: Docket, now: float) -> bool:
+        if not docket.table.arranged:
+            return False
         if docket.has_closed:
             return True
         if docket.uncovered_alert is not None and docket.uncovered_since is None:
