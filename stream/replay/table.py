@@ -358,6 +358,11 @@ class Table:
         """The names of rounds that may have to be judged."""
         return {s.name for s in self.segments[self._unjudged :]}
 
+    def stale(self) -> set[str]:
+        """The names of rounds of which something came that they were not judged by."""
+        last = self.segments[-1]
+        return {s.name for s in self.segments if s.stale or s.judged_as is None or s.judged_as[0] == (s is last)}
+
     def _look_for_opening(self) -> None:
         """What came before the first table.opened is judged under it."""
         self._opening = False

@@ -241,13 +241,15 @@ class Docket:
         return all(self.offsets.get(t, -1) >= o for t, o in self._await.items())
 
     def due(self, holds: Holds, now: float, *, behind: bool) -> list[tuple[str, Pending]]:
-        """What may be published now."""
+        """What may be published now: of a round that is yet to be judged again only what leaves."""
         if not self.pending or (behind and not self.caught_up()):
             return [(n, p) for n, p in self.pending.items() if p.forced]
         time, unheard = self.event_time, self.table.unheard
+        stale = set() if self.settled else self.table.stale()
         return [
             (n, p) for n, p in self.pending.items()
-            if p.due(holds, now, time, behind=behind, unheard=partial(unheard, p.segment, n))
+            if (p.forced or p.segment not in stale)
+            and p.due(holds, now, time, behind=behind, unheard=partial(unheard, p.segment, n))
         ]  # fmt: skip
 
     def issue(self, name: str, pending: Pending, epoch: int) -> Issue:
