@@ -1,6 +1,6 @@
 """Departures from the plan, told as findings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from stream.deal import events as ev
@@ -40,7 +40,7 @@ def told(explanation: Explanation, facts: Facts, s: Setup, scene: Scene) -> Iter
             positions=_positions(d),
             interpretations=reading.interpretations,
             severity=reading.severity,
-            unless=tuple(Absence(sense, begin, deciding.when) for sense in s.law.module.DEAL_RESTS_ON),
+            unless=tuple(Absence(sense, begin, deciding.when) for sense in _rests_on(d, explanation, s)),
             awaits=tuple(Absence(sense, begin, deciding.when) for sense in _on_its_way(d)),
         )
 
@@ -56,6 +56,16 @@ def unwatched(facts: Facts, s: Setup, plan: Plan) -> Iterator[Finding]:
             observed="Reports of this deal are missing, so many that it can't be followed.",
             cause="coverage",
         )
+
+
+def _rests_on(d: Departure, explanation: Explanation, s: Setup) -> Sequence[Sense]:
+    """What else could have changed what was due: a decision, but not before the first one, and not a face or a burn."""
+    first = min((step.street for step, _ in explanation.matched if isinstance(step, Deal)), default=0)
+    start = isinstance(d.step, Deal) and d.step.street <= first and d.edit != "variant"
+    if start or isinstance(d.step, Burn) or d.edit in ("wrong_face", "exchanged"):
+        return ()
+    senses: Sequence[Sense] = s.law.module.DEAL_RESTS_ON
+    return senses
 
 
 def _on_its_way(d: Departure) -> Iterator[Sense]:

@@ -386,7 +386,10 @@ def uncaused(
                 Finding(
                     atom=atom,
                     deciding=h,
-                    unless=(Absence("placements", begin, h.when), Absence("draws", begin, h.when)),
+                    unless=(
+                        Absence("placements", begin, h.when, dealt=True),
+                        Absence("draws", begin, h.when, dealt=True),
+                    ),
                     observed="A misdeal was declared; no cause of it was seen.",
                 )
             )

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from stream.deal import events as ev
 from stream.deal.verdicts import Scope, Verdict
+from stream.replay.carry import Interruption
 from stream.replay.deck import bypassed, doubts
 from stream.replay.drafts import SEVERITIES, Scene
 from stream.replay.fold import Setup, number
@@ -103,8 +104,31 @@ def blind(scene: Scene, gap: Absence | None) -> bool:
 
 
 def interrupted(scene: Scene, gap: Absence) -> bool:
-    """Whether a device that carries a sense was not heard at some moment of a window."""
-    return any(gap.sense in i.senses and i.covers(gap.begin, gap.end) for i in scene.interruptions)
+    """Whether a device that carries a sense was not heard at some moment of a window, and may have had to tell."""
+    return any(
+        gap.sense in i.senses and i.covers(gap.begin, gap.end) and not (gap.dealt and _dealt_on(scene, gap, i))
+        for i in scene.interruptions
+    )
+
+
+def _dealt_on(scene: Scene, gap: Absence, i: Interruption) -> bool:
+    """Whether what came after shows that no card was dealt while a device was not heard.
+
+    The next draw has the number after the last one; and where the layout was not heard, each draw until then, none of
+    which the shoe can have kept to itself, lies where a later report has it.
+    """
+    if gap.sense == "placements" and not i.places:
+        return True
+    end = i.end.when if i.end is not None else None
+    if end is None:
+        return False
+    draws = [(h.when, h.event.draw) for h in scene.events if isinstance(h.event, ev.CardDrawn)]
+    before = max((draw for when, draw in draws if when <= i.began), default=0)
+    if gap.sense == "draws":
+        return next((draw for when, draw in draws if when >= end), None) == before + 1
+    lying = {h.event.draw for h in scene.events if isinstance(h.event, ev.CardPlaced | ev.CardBurned)}
+    told = not interrupted(scene, Absence("draws", i.began, end))
+    return told and all(draw in lying for when, draw in draws if when <= end)
 
 
 def layout_interrupted(scene: Scene, begin: int, end: int) -> bool:

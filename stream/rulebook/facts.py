@@ -42,6 +42,7 @@ class Facts:
     stub_out: tuple[Heard, str | None] | None
     button: ButtonPlace | None
     turn: ButtonPlace | None
+    turn_given: int
     missed: bool
     absent: dict[Seat, Heard[ev.PlayerLeft]]
     seated: dict[Seat, str]
@@ -50,6 +51,7 @@ class Facts:
     # What begins anew with each round.
     stub_left: tuple[Heard, str | None] | None = None  # out of the rack when this round was dealt
     astray: ButtonPlace | None = None  # where the button should have been put for this round, and was not
+    turn_before: int = 0  # when the round before was dealt, microseconds
     button_then: ButtonPlace | None = None  # where it stood at the first draw
     round: Heard[ev.RoundOpened] | None = None
     closed: Heard | None = None
@@ -137,6 +139,7 @@ class Facts:
             stub_out=standing.stub_out,
             button=standing.button,
             turn=standing.turn,
+            turn_given=standing.turn_given,
             missed=standing.missed,
             absent=dict(standing.absent),
             seated=dict(standing.seated),
@@ -161,6 +164,7 @@ class Facts:
             self.stub_out,
             self.button,
             self.turn,
+            self.turn_given,
             self.missed,
             dict(self.absent),
             dict(self.seated),

@@ -12,11 +12,16 @@ ROUND = Scope("round")
 
 
 class Absence(Struct, frozen=True):
-    """Something was not seen: by which sense it would have been, and between which moments (microseconds)."""
+    """Something was not seen: by which sense it would have been, and between which moments (microseconds).
+
+    `dealt`: it would have been the dealing of a card, which the number of a later draw, or a draw that came to lie
+    nowhere, also shows; a device that sees only where cards are taken to has no part in it.
+    """
 
     sense: Sense
     begin: int
     end: int
+    dealt: bool = False
 
 
 class Finding(Struct, frozen=True, kw_only=True):

@@ -364,8 +364,8 @@ def double_window(f: Facts, h: Heard) -> Sequence[Finding]:
                 supporting=(ends,) if ends else (),
                 positions=(placed.seat,),
                 cause="order" if unknown else None,
-                absence=Absence("placements", f.round.when, h.when),
-                unless=(Absence("draws", f.round.when, h.when),),
+                absence=Absence("placements", f.round.when, h.when, dealt=True),
+                unless=(Absence("draws", f.round.when, h.when, dealt=True),),
                 observed=f"A double down wager was placed at {placed.seat} before all cards were dealt.",
             )
         ]

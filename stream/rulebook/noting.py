@@ -59,7 +59,7 @@ def _drawn(f: "Facts", h: Heard[ev.CardDrawn], e: ev.CardDrawn) -> None:
         if f.chosen is None and f.holding is not None:
             f.chosen = f.holding.event.hand
         if not f.placements:
-            _give_turn(f)
+            _give_turn(f, h)
     if e.source != f.source:
         f.source = e.source
         _dealt_from(f, h, e.source)
@@ -73,12 +73,13 @@ def _drawn(f: "Facts", h: Heard[ev.CardDrawn], e: ev.CardDrawn) -> None:
     f.last_draw = max(f.last_draw, e.draw)
 
 
-def _give_turn(f: "Facts") -> None:
+def _give_turn(f: "Facts", h: Heard) -> None:
     """Whose the button is in this round: where it stands, or once by fiction where it should."""
     button = f.button
     if button is None:
         return
     f.button_then = button
+    f.turn_before, f.turn_given = f.turn_given, h.when
     due = successor(f.turn, f.staked("ante")) if f.turn is not None else button
     if button == due or f.missed:
         f.turn, f.missed = button, False
@@ -99,7 +100,7 @@ def _dealt_from(f: "Facts", h: Heard, source: Source) -> None:
 
 def _placed(f: "Facts", h: Heard[ev.CardPlaced], e: ev.CardPlaced) -> None:
     if f.first_draw is None and not f.placements:
-        _give_turn(f)  # the source was not seen, and the round is dealt all the same
+        _give_turn(f, h)  # the source was not seen, and the round is dealt all the same
     if e.draw is None or e.draw not in f.placed:
         f.placements.append(h)
     else:

@@ -87,6 +87,7 @@ class Standing(Struct, frozen=True):
     stub_out: tuple[Heard, str | None] | None = None  # a counted stub that is not in the rack, and its deck
     button: ButtonPlace | None = None  # where it was last put
     turn: ButtonPlace | None = None  # whose it was, in truth or by the rule's fiction, in the last round
+    turn_given: int = 0  # when that was dealt, microseconds
     missed: bool = False  # it was not moved for the last round, so that was a fiction
     absent: dict[Seat, Heard[ev.PlayerLeft]] = {}
     seated: dict[Seat, str] = {}  # pseudonyms

@@ -42,7 +42,9 @@ def boxed(f: Facts, h: Heard) -> Sequence[Finding]:
     during = [b for b in f.boxed if last is None or b < last or f.complete_at is None]
     unknown: Cause | None = "order" if last is not None and unsure(last, h) else None
     stub = isinstance(h.event, ev.CardSeen) and h.event.place == "stub"
-    over = (Absence("placements", f.first_draw.when, h.when),) if stub else ()  # the deal may have been over
+    over = (
+        (Absence("placements", f.first_draw.when, h.when, dealt=True),) if stub else ()
+    )  # the deal may have been over
     if len(during) == 1:
         return [Finding(atom="33.12(b)-1", deciding=h, observed=said, cause=unknown, unless=over)]
     return [

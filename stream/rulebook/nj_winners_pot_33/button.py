@@ -31,8 +31,8 @@ def button_moved(f: Facts, h: Heard) -> Sequence[Finding]:
             atom="33.12(g)", deciding=h, interpretations=("I-33-g",), cause="order" if near else None,
             supporting=(near,) if near else (),
             observed=said,
-            absence=Absence("button", 0, h.when),
-            unless=(Absence("wagers", 0, h.when),),
+            absence=Absence("button", f.turn_before, h.when),
+            unless=(Absence("wagers", f.turn_before, h.when),),
         )
     ]  # fmt: skip
 

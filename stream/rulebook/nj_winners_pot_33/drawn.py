@@ -62,7 +62,7 @@ def drawn_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
             atom="33.12(c)", deciding=h, scope=Scope("card", draw=e.draw), interpretations=readings,
             cause="order" if near and text is None else text, supporting=(near,) if near else (),
             absence=Absence("announcements", since, h.when),
-            unless=(Absence("placements", f.round.when if f.round else since, h.when),),
+            unless=(Absence("placements", f.round.when if f.round else since, h.when, dealt=True),),
             observed=f"Draw {e.draw} left the source when no card was due.",
         )
     ]  # fmt: skip
@@ -98,7 +98,7 @@ def burned_in_error(f: Facts, h: Heard) -> Sequence[Finding]:
     return [
         Finding(
             atom="33.12(c)", deciding=h, scope=Scope("card", draw=e.draw), interpretations=("I-33-extraburn",),
-            unless=(Absence("announcements", begin, h.when), Absence("placements", begin, h.when)),
+            unless=(Absence("announcements", begin, h.when), Absence("placements", begin, h.when, dealt=True)),
             observed=f"Draw {e.draw} was burned, and no burn was due.",
         )
     ]  # fmt: skip

@@ -41,7 +41,7 @@ def exposed(f: Facts, h: Heard) -> Sequence[Finding]:
 def _lost(f: Facts, h: Heard) -> Iterator[Absence]:
     """What may not have been read: a card dealt to the hand before, or the close of the last betting round."""
     if isinstance(h.event, ev.CardPlaced) and f.round is not None:
-        yield Absence("placements", f.round.when, h.when)
+        yield Absence("placements", f.round.when, h.when, dealt=True)
     if f.complete_at is not None:
         yield Absence("announcements", f.bets[-1].when if f.bets else f.complete_at.when, h.when)
 

@@ -59,13 +59,14 @@ def _away(f: Facts, h: Heard, seat: Seat, area: str) -> Finding:
     back = next((x for x in f.later(h, ev.PlayerReturned) if x.event.seat == seat), None)
     near = unsure(f.absent[seat], h) or (back is not None and unsure(back, h))
     begin = f.first_draw.when if f.first_draw else h.when
+    dealt = f.complete_at.when if f.complete_at else begin  # nobody decides before
     said = f"The player at {seat} was away when the decision on area {area} was due"
     return Finding(
         atom="12.13" if seen is not None else "12.12", deciding=h,
         supporting=(f.absent[seat], *((seen,) if seen else ())),
         scope=Scope("hand", position=seat), positions=(seat,), interpretations=("I-NSW-view",),
         cause="order" if near else None, absence=None if seen is not None else Absence("viewing", begin, h.when),
-        unless=(Absence("decisions", begin, h.when), Absence("presence", f.absent[seat].when, h.when)),
+        unless=(Absence("decisions", dealt, h.when), Absence("presence", f.absent[seat].when, h.when)),
         observed=f"{said}, and {'had' if seen is not None else 'had not'} looked at the cards.",
     )  # fmt: skip
 
