@@ -50,8 +50,14 @@ class Interruption(Struct, frozen=True):
     since: int | None = None
 
     def covers(self, begin: int, end: int) -> bool:
-        """Whether any moment between two (microseconds) lies in it."""
-        return self.began <= end and (self.end is None or self.end.when >= begin)
+        """Whether what happened between two moments (microseconds) may have gone unread in it.
+
+        What is missing came after its device's last event and before its next: neither of these is a moment of it.
+        """
+        since, until = self.began, self.end.when if self.end is not None else None
+        if since == until:
+            return begin <= since <= end
+        return (since < end or begin == end == since) and (until is None or until > begin)
 
     @property
     def began(self) -> int:

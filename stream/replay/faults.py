@@ -387,7 +387,7 @@ def uncaused(
                     atom=atom,
                     deciding=h,
                     unless=(
-                        Absence("placements", begin, h.when, dealt=True),
+                        Absence("placements", begin, h.when),
                         Absence("draws", begin, h.when, dealt=True),
                     ),
                     observed="A misdeal was declared; no cause of it was seen.",

@@ -475,7 +475,7 @@ def untouched(f: Facts, h: Heard) -> Sequence[Finding]:
             scope=Scope("player", position=seat),
             positions=(seat,) if seat else (),
             cause="order" if unsure(f.first_draw, h) or settled else None,
-            unless=(Absence("settlement", f.settled[-1].when, h.when),) if f.settled else (),
+            unless=(Absence("settlement", f.first_draw.when, h.when),) if f.settled else (),
             observed=said,
         )
     ]

@@ -51,7 +51,8 @@ def loaded_unshuffled(f: Facts, h: Heard) -> Sequence[Finding]:
     said = f"Deck {e.deck} was loaded " + (
         "after a sort cycle." if load.sorted else "and its shuffle cycle was not complete."
     )
-    return [_reshuffle_due(e.deck, h, said, absence=Absence("shuffler", 0, h.when))]
+    told = [x.when for x in (facts.begun, facts.ended) if x is not None] if facts is not None else []
+    return [_reshuffle_due(e.deck, h, said, absence=Absence("shuffler", max(told, default=0), h.when))]
 
 
 def _in_reshuffle(f: Facts, deck: str) -> bool:
