@@ -1,6 +1,7 @@
 """What rests on something not seen waits for the devices that could see it; what they leave open is one question."""
 
 import importlib
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -95,6 +96,21 @@ def test_an_error_leaves_one_question_open(rules: str, mode: str) -> None:
     assert tally.n["false"] == tally.n["advisory"] == tally.n["undetermined_more_than_one"] == 0, tally
     if mode != "reboot":
         assert tally.n["found"] == 10  # every one of them is told
+
+
+@pytest.mark.parametrize("rules", ids())
+@pytest.mark.parametrize(("mode", "roots"), [("drop", {1}), ("sense_dead", {1}), ("reboot", {0, 1})])
+def test_one_error_is_one_root(mode: str, roots: set[int], rules: str) -> None:
+    """What a device's error leaves open, in its round or in later ones, follows from the verdict that tells of the error.
+
+    A reboot is no fault: what it leaves open, if anything, is a root itself.
+    """
+    counts: Counter[int] = Counter()
+    for seed in range(6):
+        order = Order(rules, 43, seats=2 + seed, seed=40 + seed, every=4, mixed=True, beside=mode)
+        counts += tallies.lawful(watching.watch(order, live=False), 43, "").per_fault
+    assert set(counts) == roots
+    assert sum(counts.values()) > 50
 
 
 def test_a_silent_layout_is_one_question_that_follows_from_it() -> None:

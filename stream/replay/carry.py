@@ -37,7 +37,8 @@ class Interruption(Struct, frozen=True):
     Of a gap in `seq` the event after the gap is both. A reboot is no fault, but what a device had not sent when it
     went down is lost without a number missing. `places`: the device may have seen cards placed; a rack that tells
     only what was collected has the same sense and has not. `since`, where it is not told by an event, is when it began,
-    microseconds: to a round that does not tell of it no more of its beginning matters.
+    microseconds: to a round that does not tell of it no more of its beginning matters. `fault` is the id of the verdict
+    that tells of it, in the round that noticed it.
     """
 
     code: Literal["sequence_gap", "device_offline", "rebooted"]
@@ -48,6 +49,7 @@ class Interruption(Struct, frozen=True):
     senses: frozenset[Sense] = frozenset()
     places: bool = True
     since: int | None = None
+    fault: str | None = None
 
     def covers(self, begin: int, end: int) -> bool:
         """Whether what happened between two moments (microseconds) may have gone unread in it.

@@ -1,7 +1,9 @@
 """What the devices of a table can and can't have told: when they were away, and since when each sense is carried."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from stream.deal import events as ev
 from stream.deal.words import Sense
@@ -20,9 +22,30 @@ Span = tuple[Order, Order]
 """The first and the last event of something."""
 
 
+def faulted(found: Sequence[Interruption], fault: Callable[[Interruption], str]) -> tuple[Interruption, ...]:
+    """The interruptions that a round found, each with the id of the verdict that tells of it.
+
+    The gaps of a device are one verdict in a round. A reboot is no fault.
+    """
+    first: dict[tuple[str, str], Interruption] = {}
+    for i in sorted(found, key=lambda i: i.noticed[:4]):
+        first.setdefault((i.code, i.device), i)
+    return tuple(i if i.code == "rebooted" else replace(i, fault=fault(first[i.code, i.device])) for i in found)
+
+
 def interruptions(found: Iterable[Interruption], tails: Tails) -> tuple[Interruption, ...]:
-    """Each outage once, with its end once it is known and with what its device carries, by time, code and device."""
+    """Each outage once, with its end once it is known and with what its device carries, by time, code and device.
+
+    `found` are in the order of their rounds. What is missing while a device was away is told with its outage.
+    """
     every = list(found)
+    away: dict[object, str | None] = {}
+    faults: dict[object, str | None] = {}
+    for i in every:
+        if i.code == "device_offline" and i.begin is not None:
+            told = faults.setdefault((i.device, i.noticed[:4]), i.fault)
+            if i.end is not None:
+                away[i.device, i.begin[:4], i.end[:4]] = told
     ends = {(i.device, i.noticed[:4]): i for i in every if i.end is not None}
     telling = {name for name, t in tails.items() if ev.CardPlaced in t.kinds}  # if none does, any may
     carried = {name: _carried(name, tails) for name in {i.device for i in every} & tails.keys()}
@@ -31,8 +54,11 @@ def interruptions(found: Iterable[Interruption], tails: Tails) -> tuple[Interrup
         end = ends.get((i.device, i.noticed[:4]), i)
         senses = i.senses or carried.get(i.device, frozenset())
         places = "placements" in senses and (i.device in telling or not telling)
+        fault = i.fault if i.code != "device_offline" else faults.get((i.device, i.noticed[:4]), i.fault)
+        if i.begin is not None:
+            fault = away.get((i.device, i.begin[:4], i.noticed[:4]), fault)
         out[i.code, i.device, i.noticed[:4]] = Interruption(
-            i.code, i.device, end.begin, i.noticed, end.end, senses, places
+            i.code, i.device, end.begin, i.noticed, end.end, senses, places, fault=fault
         )
     return tuple(sorted(out.values(), key=lambda i: (i.noticed[:4], i.code, i.device)))
 
@@ -60,7 +86,7 @@ def seen_from(known: Iterable[Interruption], own: Span, reach: Span) -> tuple[In
             out.append(i)
         else:
             began = i.began if i.began > begin[0] else 0
-            out.append(Interruption(i.code, i.device, None, i.noticed, i.end, i.senses, i.places, began))
+            out.append(Interruption(i.code, i.device, None, i.noticed, i.end, i.senses, i.places, began, i.fault))
     return tuple(out)
 
 

@@ -15,14 +15,14 @@ from typing import Final
 from msgspec import Struct
 
 from stream.deal import events as ev
-from stream.deal.verdicts import Verdict
+from stream.deal.verdicts import Scope, Verdict, identify
 from stream.deal.wire import canonical, full, micros
 from stream.replay.carry import SECOND, Alive, Carry, Interruption
 from stream.replay.faults import came_too_late
 from stream.replay.fold import Fold, number, setup
 from stream.replay.judge import LONGEST, NOTHING, Judged, judge
 from stream.replay.order import cut, ordered
-from stream.replay.outages import Span, alive_since, awaited, interruptions, seen_from
+from stream.replay.outages import Span, alive_since, awaited, faulted, interruptions, seen_from
 from stream.replay.segment import LOOKAHEAD, Key, Order, Outline, Segment, consequent
 from stream.replay.tail import Tail
 from stream.rulebook.heard import Heard
@@ -79,6 +79,7 @@ class Table:
         self.judged: set[str] = set()  # of these, judged as they are now, until somebody clears it
         self.arranged = True  # whether all that was heard is in its place and folded
         self._waiting: dict[Key, Heard] = {}  # to be put into the ordered whole
+        self._lifted = 0  # to when an event that was taken out may have lifted those after it
         self._from = 0  # the first segment that is not folded
         self._unjudged = 0  # the first segment that may have to be judged
         self._opening = False  # the first table.opened is to be looked for
@@ -219,8 +220,10 @@ class Table:
         """Remove an event, so that another can stand in its place."""
         self._merge()
         for k, segment in enumerate(self.segments):
-            if segment.find(key) is None:
+            gone = segment.find(key)
+            if gone is None:
                 continue
+            self._lifted = max(self._lifted, gone.when)
             segment.events = [h for h in segment.events if h[1:4] != key]
             segment.conflicts.discard(key)
             segment.restart()
@@ -293,7 +296,8 @@ class Table:
 
     def _end_of(self, new: Sequence[Heard], k: int, outlines: Sequence[Outline | None]) -> int:
         """The first segment after k that new events can't touch: each is timed as it says, or as its device's last."""
-        latest = max(self._timed(h, outlines) for h in new)
+        latest = max(self._lifted, *(self._timed(h, outlines) for h in new))
+        self._lifted = 0
         later = (i for i in range(k + 1, len(outlines)) if (o := outlines[i]) is not None and o.first[0] > latest)
         return next(later, len(outlines))
 
@@ -410,7 +414,7 @@ class Table:
         self._step(segment, segment.fold, k)
         if segment.folded < len(segment.events):
             return False
-        found = tuple(segment.fold.watch.found)
+        found = self._told(segment, segment.fold.watch.found)
         if found != segment.found:
             segment.found, self._outages = found, None
         if k + 1 < len(self.segments):
@@ -452,10 +456,10 @@ class Table:
 
     def _judge_rounds(self) -> bool:
         """Judge what changed, and what turns out to have been interrupted; whether all was judged."""
-        self._look_around()
         last = len(self.segments) - 1
         if self._unjudged < last or self.segments[last].judged_as is None:
             self._note_reuse()
+        self._look_around()
         for k in range(last, max(0, self._unjudged - LOOKAHEAD) - 1, -1):
             if (k >= self._unjudged or self.segments[k].pending) and not self._judge_round(k):
                 self._unjudged = min(self._unjudged, k)
@@ -466,20 +470,39 @@ class Table:
     def _look_around(self) -> None:
         """What devices were away, and since when senses are carried: where that has changed every round is in doubt."""
         if self._outages is None:
-            found = chain.from_iterable([*(p.found for p in self.past), *(s.found for s in self.segments)])
+            found = chain(*(p.found for p in self.past), *(s.found for s in self.segments))
             self._outages = interruptions(found, self.tails)
         if self._alive is None:
             self._alive = alive_since(self.tails)
         if (self._alive, self._outages) != self._judged_with:
             self._judged_with, self._unjudged = (self._alive, self._outages), 0
 
+    def _told(self, segment: Segment, found: Sequence[Interruption]) -> tuple[Interruption, ...]:
+        """The interruptions that a segment shows, with the ids of the verdicts that tell of them."""
+        if not found:
+            return ()
+        config = segment.opened.event if segment.opened else None
+        s = setup(config) if isinstance(config, ev.TableOpened) else None
+        first = segment.ends[0] if segment.ends else None
+
+        def fault(i: Interruption) -> str:
+            where: str | ev.Identity = segment.round or ev.Identity(*i.noticed[1:4])
+            if segment.round is not None and segment.reused and first is not None:
+                where = ev.Identity(*first[1:4])
+            return identify(self.name, where, s.law.rules.id if s else None, i.code, Scope("device", device=i.device))
+
+        return faulted(found, fault)
+
     def _note_reuse(self) -> None:
         """Which of the rounds that may have to be judged have the id of an earlier one."""
         seen = {s.round for s in self.segments[: self._unjudged]}
         for segment in self.segments[self._unjudged :]:
             rnd = segment.round
-            segment.reused = rnd is not None and (rnd in self.used or rnd in seen)
+            reused = rnd is not None and (rnd in self.used or rnd in seen)
             seen.add(rnd)
+            if reused != segment.reused and segment.events:
+                segment.reused, self._outages = reused, None
+                segment.found = self._told(segment, segment.found)
 
     def _judge_round(self, k: int) -> bool:
         """Judge one round if it is in doubt; False where the portion has no room for that."""
@@ -575,8 +598,8 @@ class Table:
         """
         while self._too_much():
             if self._unjudged <= LOOKAHEAD:
-                self._look_around()
                 self._note_reuse()
+                self._look_around()
                 if not self._judge_round(0):
                     return False
             self._drop(self.segments[0])

@@ -1,7 +1,6 @@
 """What the devices of a table can't vouch for: findings made undetermined, and the one question that stays open."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,8 +14,6 @@ from stream.rulebook.facts import Facts
 from stream.rulebook.findings import Absence, Finding, Fulfilment
 from stream.rulebook.heard import Heard
 from stream.rulebook.standing import DeckDoubt
-
-_AWAY: Final = ("sequence_gap", "device_offline")
 
 
 def weighed(scene: Scene, s: Setup, findings: Iterable[Finding], drifting: list[set[str]]) -> Iterator[Finding]:
@@ -139,11 +136,14 @@ def layout_interrupted(scene: Scene, begin: int, end: int) -> bool:
 def questions_named(scene: Scene, verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts of one round, those that are undetermined for want of coverage with the device's as their root.
 
-    One fault is one root. Of several devices it is the first, by time and name, of which a fault of this round is told.
+    One fault is one root. Of several devices it is the first, by time and name, that was not heard in this round, else
+    in those before it.
     """
-    told = {v.scope.device: v for v in reversed(verdicts) if v.kind == "device_fault" and v.code in _AWAY}
-    devices = (i.device for i in sorted(scene.interruptions, key=lambda i: (i.noticed[:4], i.device)))
-    root = next((told[d] for d in devices if d in told), None)
-    if root is None:
+    if not scene.events:
         return list(verdicts)
-    return [replace(v, root=root.id) if v.cause == "coverage" and v.root is None else v for v in verdicts]
+    begin, end = scene.events[0].when, scene.last.when
+    known = [i for i in scene.interruptions if i.fault and i.began <= end]
+    known.sort(key=lambda i: (not (i.covers(begin, end) or begin <= i.noticed.when), i.noticed[:4], i.device))
+    if not known:
+        return list(verdicts)
+    return [replace(v, root=known[0].fault) if v.cause == "coverage" and v.root is None else v for v in verdicts]
