@@ -18,7 +18,10 @@ LOGS = [
     ),
     pytest.param(
         f"- {STUD} beat:shuffler{{seq=3}} beat:shuffler{{seq=6}} load:A>manual_shoe#SH1\nS1$ante:10 nmb S1=9h^ C1=??v",
-        ["17.8(a)1-order undetermined:coverage open round follows sequence_gap", "sequence_gap device_fault final device:shuffler"],
+        [
+            "17.8(a)1-order undetermined:coverage open round follows sequence_gap",
+            "sequence_gap device_fault final device:shuffler",
+        ],
         id="a shuffle may have been lost before any other of that deck was seen",
     ),
     pytest.param(

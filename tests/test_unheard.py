@@ -101,7 +101,7 @@ def test_an_error_leaves_one_question_open(rules: str, mode: str) -> None:
 @pytest.mark.parametrize("rules", ids())
 @pytest.mark.parametrize(("mode", "roots"), [("drop", {1}), ("sense_dead", {1}), ("reboot", {0, 1})])
 def test_one_error_is_one_root(mode: str, roots: set[int], rules: str) -> None:
-    """What a device's error leaves open, in its round or in later ones, follows from the verdict that tells of the error.
+    """What a device's error leaves open, in its round or in later ones, follows from the verdict that tells of it.
 
     A reboot is no fault: what it leaves open, if anything, is a root itself.
     """
