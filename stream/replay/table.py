@@ -79,7 +79,7 @@ class Table:
         self.judged: set[str] = set()  # of these, judged as they are now, until somebody clears it
         self.arranged = True  # whether all that was heard is in its place and folded
         self._waiting: dict[Key, Heard] = {}  # to be put into the ordered whole
-        self._lifted = 0  # to when an event that was taken out may have lifted those after it
+        self._lifted = 0  # how far the order may change where an event was taken out: what it began, and what it lifted
         self._from = 0  # the first segment that is not folded
         self._unjudged = 0  # the first segment that may have to be judged
         self._opening = False  # the first table.opened is to be looked for
@@ -220,10 +220,9 @@ class Table:
         """Remove an event, so that another can stand in its place."""
         self._merge()
         for k, segment in enumerate(self.segments):
-            gone = segment.find(key)
-            if gone is None:
+            if segment.find(key) is None:
                 continue
-            self._lifted = max(self._lifted, gone.when)
+            self._lifted = max(self._lifted, segment.events[-1].when)
             segment.events = [h for h in segment.events if h[1:4] != key]
             segment.conflicts.discard(key)
             segment.restart()
@@ -407,6 +406,7 @@ class Table:
         segment.opened = opened
         if segment.fold is None and self._is_folded(k) and self._handed_on(k) and events:
             return True
+        anew = segment.fold is None
         if segment.fold is None:
             config = opened.event if opened else None
             segment.fold = Fold(carry, config if isinstance(config, ev.TableOpened) else None)
@@ -414,9 +414,11 @@ class Table:
         self._step(segment, segment.fold, k)
         if segment.folded < len(segment.events):
             return False
-        found = self._told(segment, segment.fold.watch.found)
-        if found != segment.found:
-            segment.found, self._outages = found, None
+        found = segment.fold.watch.found
+        if anew or len(found) != len(segment.found):
+            told = self._told(segment, found)
+            if told != segment.found:
+                segment.found, self._outages = told, None
         if k + 1 < len(self.segments):
             self._hand_on(segment, segment.fold.carry(), self.segments[k + 1])
         return True
