@@ -278,11 +278,12 @@ def judged_live(rules: str, events: Sequence[ev.AnyEvent], how: str, step: int, 
     docket, further = Docket(Witness("T001")), 0
     i = 0
     while i < len(events) or docket.unsettled() or docket.pending:
+        now = i / 1_000_000
         for k, event in enumerate(events[i : i + step], i):
-            docket.hear(SOURCES[0], k, event, k, float(i))
+            docket.hear(SOURCES[0], k, event, k, now)
         behind = how == "behind" and i < len(events)
-        docket.review(float(i), portion=how == "portion", behind=behind)
-        for name, pending in docket.due(Holds(0, 0, 0), float(i), behind=behind):
+        docket.review(now, portion=how == "portion", behind=behind)
+        for name, pending in docket.due(Holds(0, 0, 0), now, behind=behind):
             issue = docket.issue(name, pending, 1)
             known = revisions.setdefault((name, issue.revision), issue.body)
             assert known == issue.body, "one revision with two bodies"

@@ -52,6 +52,19 @@ def heard(events: list[AnyEvent]) -> Docket:
     return docket
 
 
+def test_a_worker_with_more_to_read_judges_seldom_and_in_a_moment() -> None:
+    """While more is to be read a table is not judged at each record, but an alert waits a moment at most."""
+    docket = Docket(Witness("T1"))
+    for k, event in enumerate(log(UNCALLED)):
+        docket.hear("telemetry", k, event, k, 0.0)
+    docket.review(0.1, behind=True)
+    assert not docket.pending
+    assert docket.unsettled()
+    docket.review(0.3, behind=True)
+    assert [p.verdict.atom for p in docket.pending.values() if p.verdict] == ["17.8(d)"]
+    assert not docket.unsettled()
+
+
 def test_a_call_not_heard_is_published_once_its_device_has_spoken() -> None:
     """(d): the hole card is turned and no second call was heard: it may be on its way, until the floor says more."""
     events = log(UNCALLED + " beat:floor")

@@ -28,6 +28,9 @@ from stream.worker.records import Revision, fingerprint
 
 VERSION: Final = 1
 JUDGED_EVERY: Final = 512  # events of a table, while its worker is behind
+JUDGED_WITHIN: Final = (
+    0.2  # seconds: a busy worker has always more to read, and an urgent alert is not to wait for that
+)
 log: Final = logging.getLogger("misdeal.worker")
 _SEPARATOR: Final = b"\0"  # no id holds one
 
@@ -113,7 +116,8 @@ class Docket:
         self._inherited: set[str] = set()  # rounds whose records a former owner wrote, and may yet drop
         self._orphans: set[str] = set()  # read back from the alerts, and not yet seen to be in force
         self.settled = True  # whether all that was heard is judged and compared
-        self._unread = 0  # events heard since one did
+        self._unread = 0  # events heard since then
+        self._unread_since = 0.0  # when the first of them was
         self._told: dict[str, tuple[bytes, Basis]] = {}  # of the open round, what was compared and agreed
         self._await: dict[str, int] = {}  # topic -> what the predecessor had read when it published
 
@@ -127,6 +131,8 @@ class Docket:
             self.uncovered_since = now
         too_late = self.table.counts.too_late
         self.table.hear(event, mark)
+        if not self._unread:
+            self._unread_since = now
         self._unread += 1
         if self.table.counts.too_late > too_late:
             log.warning(
@@ -159,10 +165,10 @@ class Docket:
 
         With `portion` it does no more at once than holds up nobody; until `settled` it is to be called again. What is
         new or has changed is told at once, what has vanished when all is settled: it may only have moved to another
-        round. While the worker is `behind` a table is judged once in so many events.
+        round. While the worker is `behind` a table is judged once in so many events, or in a moment.
         """
         table = self.table
-        if behind and self._unread < JUDGED_EVERY:
+        if behind and self._unread < JUDGED_EVERY and now - self._unread_since < JUDGED_WITHIN:
             table.arrange()
             self.settled = False
         else:
