@@ -66,8 +66,9 @@ def known_doubts(scene: Scene, f: Facts) -> tuple[DeckDoubt, ...]:
     deck = f.decks.get(load.deck) if load is not None else None
     if load is None or not {"incomplete", "unshuffled"}.intersection(found):
         return found
-    begin = deck.begun if deck is not None else None
-    if not blind(scene, Absence("shuffler", begin.when if begin else 0, load.heard.when)):
+    begun = deck.begun if deck is not None else None
+    begin = begun.when if begun is not None and begun < load.heard else 0
+    if not blind(scene, Absence("shuffler", begin, load.heard.when)):
         return found
     return tuple(d for d in found if d not in ("incomplete", "unshuffled"))
 
