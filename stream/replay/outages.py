@@ -1,6 +1,6 @@
 """What the devices of a table can and can't have told: when they were away, and since when each sense is carried."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -31,6 +31,15 @@ def faulted(found: Sequence[Interruption], fault: Callable[[Interruption], str])
     for i in sorted(found, key=lambda i: i.noticed[:4]):
         first.setdefault((i.code, i.device), i)
     return tuple(i if i.code == "rebooted" else replace(i, fault=fault(first[i.code, i.device])) for i in found)
+
+
+def lasting(leaving: Sequence[Interruption], later: Iterable[Interruption], first: Order) -> Iterator[Interruption]:
+    """Of the outages that a round to be forgotten noticed, those that go on after the first event of the next."""
+    ends = {(i.device, i.noticed[:4]): i.end for i in (*leaving, *later) if i.end is not None}
+    for i in leaving:
+        end = ends.get((i.device, i.noticed[:4]))
+        if i.code == "device_offline" and (end is None or end[:4] > first):
+            yield replace(i, end=end)
 
 
 def interruptions(found: Iterable[Interruption], tails: Tails) -> tuple[Interruption, ...]:

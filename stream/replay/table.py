@@ -22,7 +22,7 @@ from stream.replay.faults import came_too_late
 from stream.replay.fold import Fold, number, setup
 from stream.replay.judge import LONGEST, NOTHING, Judged, judge
 from stream.replay.order import cut, ordered
-from stream.replay.outages import Span, alive_since, awaited, faulted, interruptions, seen_from
+from stream.replay.outages import Span, alive_since, awaited, faulted, interruptions, lasting, seen_from
 from stream.replay.segment import LOOKAHEAD, Key, Order, Outline, Segment, consequent
 from stream.replay.tail import Tail
 from stream.rulebook.heard import Heard
@@ -472,12 +472,15 @@ class Table:
     def _look_around(self) -> None:
         """What devices were away, and since when senses are carried: where that has changed every round is in doubt."""
         if self._outages is None:
-            found = chain(*(p.found for p in self.past), *(s.found for s in self.segments))
-            self._outages = interruptions(found, self.tails)
+            self._outages = interruptions(self._every_found(), self.tails)
         if self._alive is None:
             self._alive = alive_since(self.tails)
         if (self._alive, self._outages) != self._judged_with:
             self._judged_with, self._unjudged = (self._alive, self._outages), 0
+
+    def _every_found(self) -> Iterator[Interruption]:
+        """The interruptions that rounds found, in the order of these."""
+        yield from chain(*(p.found for p in self.past), *(s.found for s in self.segments))
 
     def _told(self, segment: Segment, found: Sequence[Interruption]) -> tuple[Interruption, ...]:
         """The interruptions that a segment shows, with the ids of the verdicts that tell of them."""
@@ -624,8 +627,10 @@ class Table:
         self.base = self._carry_into(1)
         if oldest.ends is not None:
             self.past.append(Past(oldest.ends[0], oldest.found))
-            if len(self.past) > LOOKBACK and self.past.pop(0).found:
+            if len(self.past) > LOOKBACK and (leaving := self.past.pop(0)).found:
                 self._outages = None
+                first, found = self.past[0].first, self.past[0].found
+                self.past[0] = Past(first, (*lasting(leaving.found, self._every_found(), first), *found))
         self.fresh = self.fresh and not oldest.name
         self.left.extend((oldest.verdicts or {}).values())
         if oldest.round is not None:
