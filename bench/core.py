@@ -6,6 +6,7 @@ from time import process_time
 
 from msgspec.structs import replace
 
+from stream.commands.replay import ARRANGED_EVERY
 from stream.deal.events import AnyEvent, TableOpened
 from stream.deal.verdicts import body
 from stream.deal.wire import Reader, Refusal, encode
@@ -13,8 +14,6 @@ from stream.replay.fold import setup
 from stream.replay.table import Table
 from stream.rulebook.paragraphs import load
 from stream.simulate.tables import Order, injections, reports
-
-SETTLE_EVERY = 512
 
 
 def telemetry(rules: str, rounds: int, tables: int, *, every: int = 0, jitter: int = 150) -> list[bytes]:
@@ -42,8 +41,8 @@ def judge(events: list[AnyEvent]) -> int:
             heard[event.table] = 0
         table.hear(event)
         heard[event.table] += 1
-        if heard[event.table] >= SETTLE_EVERY:
-            table.settle()
+        if heard[event.table] >= ARRANGED_EVERY:
+            table.arrange()
             heard[event.table] = 0
     count = 0
     for table in tables.values():

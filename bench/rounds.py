@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from stream.commands.replay import ARRANGED_EVERY
 from stream.deal import events as ev
 from stream.deal.notation import show
 from stream.deal.verdicts import Verdict
@@ -32,7 +33,6 @@ TABLE_ROUNDS: Final = 240  # of one table
 EVERY: Final = 4  # lawful rounds show how what outlives a round was put right
 AFTER: Final = 3  # rounds at the end of a table in which nothing is done wrong any more
 SHOWN: Final = 5
-SETTLE_EVERY: Final = 512
 COUNTED: Final = ("found", "missed", "wrong atom", "wrong scope", "wrong status", "extra")
 
 
@@ -58,12 +58,12 @@ class Tally:
 
 
 def judged(log: Sequence[ev.AnyEvent]) -> list[Verdict]:
-    """The verdicts in force at the end of one table's log."""
+    """The verdicts in force at the end of one table's log, heard as a replay does."""
     table = Table(log[0].table)
     for n, event in enumerate(log, 1):
         table.hear(event)
-        if n % SETTLE_EVERY == 0:
-            table.settle()
+        if n % ARRANGED_EVERY == 0:
+            table.arrange()
     table.settle()
     return [*table.left, *table.in_force()]
 

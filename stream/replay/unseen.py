@@ -63,12 +63,9 @@ def one_question(scene: Scene, s: Setup, findings: Iterable[Finding]) -> list[Fi
 def known_doubts(scene: Scene, f: Facts) -> tuple[DeckDoubt, ...]:
     """What is wrong with the deck that is dealt; not what a shuffler that was not heard would have told."""
     load, found = f.dealt_from, doubts(f)
-    deck = f.decks.get(load.deck) if load is not None else None
     if load is None or not {"incomplete", "unshuffled"}.intersection(found):
         return found
-    begun = deck.begun if deck is not None else None
-    begin = begun.when if begun is not None and begun < load.heard else 0
-    if not blind(scene, Absence("shuffler", begin, load.heard.when)):
+    if not blind(scene, f.shuffle_of(load)):
         return found
     return tuple(d for d in found if d not in ("incomplete", "unshuffled"))
 

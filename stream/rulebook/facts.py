@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from stream.deal import events as ev
 from stream.deal.words import ButtonPlace, Facing, Hand, Into, Kind, Position, Seat, Sense, Setting, Side, Source
-from stream.rulebook.findings import Finding
+from stream.rulebook.findings import Absence, Finding
 from stream.rulebook.heard import Heard, unsure
 from stream.rulebook.marks import Up, Wager
 from stream.rulebook.noting import NOTES, is_call
@@ -237,6 +237,13 @@ class Facts:
     def load_of(self, into: Into) -> Load | None:
         """The deck in a shoe or a hand, if its loading was seen."""
         return self.loads.get(into)
+
+    def shuffle_of(self, load: Load) -> Absence:
+        """Where the shuffle that a deck was loaded after would have been seen: since its cycle before that began."""
+        deck = self.decks.get(load.deck)
+        begun = deck.begun if deck is not None else None
+        since = begun.when if begun is not None and begun < load.heard else 0
+        return Absence("shuffler", since, load.heard.when)
 
     def size_of(self, deck: str) -> int:
         """How many cards a deck has when it is whole; 52 where the table does not say."""

@@ -207,14 +207,12 @@ def stacked_deck(f: Facts, h: Heard) -> Sequence[Finding]:
     if load.shuffle != "completed" and f.sees("shuffler"):
         ended = deck.ended if deck else None
         near = ended is not None and ended > load.heard and unsure(ended, load.heard)
-        begun = deck.begun if deck else None
-        begin = begun.when if begun is not None and begun < load.heard else 0
         found.append(
             Finding(
                 atom="25.7(a)-2", deciding=h, scope=scope, deck=load.deck, cause="order" if near else None,
                 supporting=(load.heard, *((ended,) if ended else ())),
                 observed=f"Deck {load.deck} was dealt; no complete shuffle of it was seen before it was loaded.",
-                absence=Absence("shuffler", begin, load.heard.when),
+                absence=f.shuffle_of(load),
                 unless=(Absence("decks", load.heard.when, h.when),),  # it may have been loaded again
             )
         )  # fmt: skip

@@ -176,15 +176,13 @@ def _unshuffled(f: Facts, h: Heard, atom: str, into: Into) -> Iterator[Finding]:
         return
     ended = f.decks[load.deck].ended if load.deck in f.decks else None
     unknown = ended is not None and ended > load.heard and unsure(ended, load.heard)
-    begun = f.decks[load.deck].begun if load.deck in f.decks else None
-    begin = begun.when if begun is not None and begun < load.heard else 0
     yield Finding(
         atom=atom,
         deciding=h,
         supporting=(load.heard, *((ended,) if ended else ())),
         observed=f"Deck {load.deck} was dealt; no shuffle of it was seen complete before it was put there.",
         cause="order" if unknown else None,
-        absence=Absence("shuffler", begin, load.heard.when),
+        absence=f.shuffle_of(load),
         unless=(Absence("decks", load.heard.when, h.when),),  # it may have been put there again
     )
 

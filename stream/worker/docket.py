@@ -28,9 +28,7 @@ from stream.worker.records import Revision, fingerprint
 
 VERSION: Final = 1
 JUDGED_EVERY: Final = 512  # events of a table, while its worker is behind
-JUDGED_WITHIN: Final = (
-    0.2  # seconds: a busy worker has always more to read, and an urgent alert is not to wait for that
-)
+JUDGED_WITHIN: Final = 0.2  # seconds: a busy worker has always more to read, and an urgent alert must not wait
 log: Final = logging.getLogger("misdeal.worker")
 _SEPARATOR: Final = b"\0"  # no id holds one
 
